@@ -1,1 +1,3 @@
-//!
+//! The suite of Proofmark: plan, run, judge.
+
+pub mod transcript;
