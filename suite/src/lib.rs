@@ -1,3 +1,5 @@
 //! The suite of Proofmark: plan, run, judge.
 
 pub mod transcript;
+pub mod scenario;
+pub mod drivers;

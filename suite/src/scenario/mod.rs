@@ -1,0 +1,3 @@
+//! Scenarios as data: reading, checking, filling in, matching.
+
+pub mod node;
