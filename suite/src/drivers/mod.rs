@@ -1,0 +1,3 @@
+//! Drivers move bytes and record what they saw; they never judge. One module a wire.
+
+pub mod sse;
