@@ -1,5 +1,6 @@
 //! The suite of Proofmark: plan, run, judge.
 
-pub mod transcript;
-pub mod scenario;
 pub mod drivers;
+pub mod fixtures;
+pub mod scenario;
+pub mod transcript;

@@ -1,0 +1,204 @@
+//! `operations.yaml`: the routes of a contract, what a success is, the shapes of bodies and events, and where executions show.
+
+use super::diagnostic::Diagnostic;
+use super::fields::{Fields, Result, open};
+use super::fill;
+use super::node::{Node, Place};
+use proofmark_schema::validate;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Clone, Debug, Default)]
+pub struct Operations {
+    pub by_name: BTreeMap<String, Operation>,
+    pub shapes: BTreeMap<String, Vec<ShapeLine>>,
+    /// Documented error codes and their HTTP status.
+    pub problems: BTreeMap<String, u16>,
+    pub executions: Option<Executions>,
+    /// How the contract is recognised: an operation and the pattern of its answer.
+    pub detect: Option<(String, Value)>,
+    pub grpc: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Operation {
+    pub method: String,
+    /// `/v1/executions/{id}`; for gRPC the full method path.
+    pub path: String,
+    pub success: Success,
+    /// The shape of one event, for operations that answer with a stream.
+    pub stream: Option<String>,
+    pub at: Place,
+}
+
+#[derive(Clone, Debug)]
+pub struct Success {
+    /// HTTP status, or gRPC code by name.
+    pub status: Value,
+    pub rule: String,
+    pub shape: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub enum ShapeLine {
+    /// The value, if it fits `when`, must be valid under `schema`.
+    Rule { rule: String, when: Option<Value>, schema: String, at: Place },
+    /// Every element at `path` has the shape.
+    Each { path: String, shape: String },
+}
+
+/// How a contract shows its executions; what the engine needs to follow, to sweep and to tidy up.
+#[derive(Clone, Debug)]
+pub struct Executions {
+    pub start: String,
+    pub read: String,
+    pub list: String,
+    pub follow: String,
+    pub cancel: String,
+    /// Reads of the final sweep.
+    pub sweep: Vec<String>,
+    /// Below the body of a start: the id.
+    pub id: String,
+    /// Below the body of a read: the state.
+    pub state: String,
+    pub terminal_states: Vec<Value>,
+    /// Pattern of a terminal event.
+    pub terminal_event: Value,
+    /// Below an event: its sequence.
+    pub sequence: String,
+    /// Query parameter of the cursor.
+    pub cursor: String,
+    /// Answers that mean the target is busy, besides 429 and 503: pattern over the body.
+    pub busy: Option<Value>,
+}
+
+impl Operations {
+    /// Every requirement id that the file names, with the place.
+    pub fn rules(&self) -> Vec<(&str, &Place)> {
+        let lines = self.shapes.values().flatten().filter_map(|line| match line {
+            ShapeLine::Rule { rule, at, .. } => Some((rule.as_str(), at)),
+            ShapeLine::Each { .. } => None,
+        });
+        self.by_name.values().map(|operation| (operation.success.rule.as_str(), &operation.at)).chain(lines).collect()
+    }
+}
+
+impl Executions {
+    pub fn id_of(&self, body: &Value) -> Option<String> {
+        fill::walk(body, self.id.trim_start_matches('$'))?.as_str().map(str::to_owned)
+    }
+
+    pub fn is_terminal(&self, body: &Value) -> bool {
+        fill::walk(body, self.state.trim_start_matches('$')).is_some_and(|state| self.terminal_states.contains(state))
+    }
+
+    pub fn sequence_of(&self, event: &Value) -> Option<i64> {
+        fill::walk(event, self.sequence.trim_start_matches('$'))?.as_i64()
+    }
+}
+
+pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Operations> {
+    let fields = open(node, file, "the operations file", &["contract", "operations", "shapes", "problems", "executions", "detect"])?;
+    if fields.string("contract")? != contract {
+        return Err(fields.error(fields.required("contract")?, format!("this folder holds `{contract}`")));
+    }
+    let mut operations = Operations::default();
+    for (key, node) in fields.entries("operations")? {
+        let (operation, grpc) = operation(node, file, contract, &key.name)?;
+        operations.grpc |= grpc;
+        operations.by_name.insert(key.name.clone(), operation);
+    }
+    for (key, node) in fields.entries("shapes")? {
+        let lines = node.items().iter().map(|line| shape_line(line, file)).collect::<Result<Vec<_>>>()?;
+        operations.shapes.insert(key.name.clone(), lines);
+    }
+    for (key, node) in fields.entries("problems")? {
+        let status = node.to_json().as_u64().and_then(|n| u16::try_from(n).ok());
+        let status = status.ok_or_else(|| fields.error(node, "a problem code has an HTTP status"))?;
+        operations.problems.insert(key.name.clone(), status);
+    }
+    if let Some(node) = fields.get("detect") {
+        let detect = open(node, file, "`detect`", &["operation", "body"])?;
+        operations.detect = Some((detect.string("operation")?, detect.required("body")?.to_json()));
+    }
+    operations.executions = fields.get("executions").map(|node| executions(node, file)).transpose()?;
+    check_shapes(&operations, &fields)?;
+    Ok(operations)
+}
+
+fn check_shapes(operations: &Operations, fields: &Fields) -> Result<()> {
+    let known = |shape: &String| operations.shapes.contains_key(shape);
+    let named = operations.by_name.values().flat_map(|o| o.success.shape.iter().chain(&o.stream));
+    let nested = operations.shapes.values().flatten().filter_map(|line| match line {
+        ShapeLine::Each { shape, .. } => Some(shape),
+        ShapeLine::Rule { .. } => None,
+    });
+    match named.chain(nested).find(|shape| !known(shape)) {
+        Some(shape) => {
+            let error = fields.error(fields.node, format!("there is no shape `{shape}`"));
+            Err(error.did_you_mean(shape, operations.shapes.keys().map(String::as_str)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn operation(node: &Node, file: &Arc<str>, contract: &str, name: &str) -> Result<(Operation, bool)> {
+    let fields = open(node, file, "an operation", &["method", "path", "success", "stream", "grpc"])?;
+    let grpc = fields.optional_string("grpc")?.is_some();
+    let (method, path) =
+        if grpc { ("POST".to_owned(), format!("/{contract}.v1.{name}")) } else { (fields.string("method")?, fields.string("path")?) };
+    let success = open(fields.required("success")?, file, "`success`", &["status", "rule", "shape"])?;
+    let success =
+        Success { status: success.required("status")?.to_json(), rule: success.string("rule")?, shape: success.optional_string("shape")? };
+    Ok((Operation { method, path, success, stream: fields.optional_string("stream")?, at: fields.place() }, grpc))
+}
+
+fn shape_line(node: &Node, file: &Arc<str>) -> Result<ShapeLine> {
+    if node.get("each").is_some() {
+        let fields = open(node, file, "a shape line", &["each", "shape"])?;
+        return Ok(ShapeLine::Each { path: fields.string("each")?, shape: fields.string("shape")? });
+    }
+    let fields = open(node, file, "a shape line", &["rule", "when", "schema"])?;
+    let schema = fields.string("schema")?;
+    if let Err(error) = validate::compile(&schema) {
+        let error_at = Diagnostic::new(fields.required("schema")?.place(file), error.to_string());
+        return Err(error_at.did_you_mean(&schema, validate::names()));
+    }
+    Ok(ShapeLine::Rule { rule: fields.string("rule")?, when: fields.json("when"), schema, at: fields.place() })
+}
+
+const EXECUTIONS: &[&str] = &[
+    "start",
+    "read",
+    "list",
+    "follow",
+    "cancel",
+    "sweep",
+    "id",
+    "state",
+    "terminal-states",
+    "terminal-event",
+    "sequence",
+    "cursor",
+    "busy",
+];
+
+fn executions(node: &Node, file: &Arc<str>) -> Result<Executions> {
+    let fields = open(node, file, "`executions`", EXECUTIONS)?;
+    Ok(Executions {
+        start: fields.string("start")?,
+        read: fields.string("read")?,
+        list: fields.string("list")?,
+        follow: fields.string("follow")?,
+        cancel: fields.string("cancel")?,
+        sweep: fields.strings("sweep")?,
+        id: fields.string("id")?,
+        state: fields.string("state")?,
+        terminal_states: fields.list("terminal-states")?.iter().map(Node::to_json).collect(),
+        terminal_event: fields.required("terminal-event")?.to_json(),
+        sequence: fields.string("sequence")?,
+        cursor: fields.string("cursor")?,
+        busy: fields.json("busy"),
+    })
+}

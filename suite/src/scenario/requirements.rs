@@ -1,0 +1,76 @@
+//! `requirements.yaml`: every rule of a contract, once.
+
+use super::diagnostic::Diagnostic;
+use super::fields::{Result, open};
+use super::node::{Node, Place};
+use proofmark_reports::model::{Level, Source};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub struct RequirementText {
+    pub id: String,
+    pub area: String,
+    pub level: Level,
+    pub source: Source,
+    pub text: String,
+    /// Disputed rules: reading and what it says.
+    pub readings: BTreeMap<String, String>,
+    /// The run-wide monitor that checks it.
+    pub monitor: Option<String>,
+    /// Why nobody can see it from outside.
+    pub unobservable: Option<String>,
+    pub at: Place,
+}
+
+const KEYS: &[&str] = &["id", "area", "level", "source", "text", "readings", "monitor", "unobservable"];
+
+pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Vec<RequirementText>> {
+    let fields = open(node, file, "the requirements file", &["contract", "about", "requirements"])?;
+    if fields.string("contract")? != contract {
+        return Err(fields.error(fields.required("contract")?, format!("this folder holds `{contract}`")));
+    }
+    let mut seen = BTreeSet::new();
+    let requirements = fields.list("requirements")?.iter().map(|node| requirement(node, file)).collect::<Result<Vec<RequirementText>>>()?;
+    for requirement in &requirements {
+        if !seen.insert(&requirement.id) {
+            return Err(Diagnostic::new(requirement.at.clone(), format!("`{}` stands here twice", requirement.id)));
+        }
+    }
+    Ok(requirements)
+}
+
+fn requirement(node: &Node, file: &Arc<str>) -> Result<RequirementText> {
+    let fields = open(node, file, "a requirement", KEYS)?;
+    let source = open(fields.required("source")?, file, "a source", &["document", "section", "normative-text"])?;
+    let level = match fields.string("level")?.as_str() {
+        "must" => Level::Must,
+        "should" => Level::Should,
+        "observed" => Level::Observed,
+        "disputed" => Level::Disputed,
+        other => {
+            let error = fields.error(fields.required("level")?, format!("`{other}` is no level"));
+            return Err(error.did_you_mean(other, ["must", "should", "observed", "disputed"]));
+        }
+    };
+    let readings: BTreeMap<String, String> =
+        fields.entries("readings")?.iter().map(|(key, node)| (key.name.clone(), node.str().unwrap_or_default().to_owned())).collect();
+    if let Some(node) = fields.get("readings").filter(|_| level != Level::Disputed) {
+        return Err(fields.error(node, "only a disputed rule has readings"));
+    }
+    Ok(RequirementText {
+        id: fields.string("id")?,
+        area: fields.string("area")?,
+        level,
+        source: Source {
+            document: source.string("document")?,
+            section: source.string("section")?,
+            normative_text: source.flag("normative-text")?,
+        },
+        text: fields.string("text")?,
+        readings,
+        monitor: fields.optional_string("monitor")?,
+        unobservable: fields.optional_string("unobservable")?,
+        at: fields.place(),
+    })
+}
