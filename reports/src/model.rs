@@ -62,12 +62,34 @@ pub struct TargetReport {
     pub contract: String,
     /// What the target says of itself (name, version, protocol version), as far as it was seen.
     pub description: BTreeMap<String, String>,
-    /// Set when the run on this target ended early: not reached, not recognised, stopped answering, deadline.
-    pub aborted: Option<String>,
+    /// Set when the run on this target ended early.
+    pub aborted: Option<Abort>,
     pub features: Vec<Feature>,
     pub requirements: Vec<Requirement>,
     pub scenarios: Vec<Scenario>,
     pub missing_stimuli: Vec<MissingStimulus>,
+}
+
+/// Why a run ended before everything planned was seen. The report holds what was seen until then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Abort {
+    pub kind: AbortKind,
+    /// What was seen, in one sentence: the address, the bound, the last answer.
+    pub reason: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AbortKind {
+    /// No connection, or nothing answered within the bound.
+    Unreachable,
+    /// Something answered, and it speaks none of the contracts.
+    NotRecognised,
+    /// It answered at first, and then no more.
+    StoppedAnswering,
+    /// The bound of the whole run came first; the target may be well.
+    Deadline,
 }
 
 /// One line of the verdict table: the requirements of one area.
@@ -103,8 +125,9 @@ pub enum FeatureVerdict {
     Partly,
     /// A `must` was broken.
     Violates,
-    /// Nothing was exercised.
+    /// No `must` was exercised.
     Unseen,
+    /// The target declares that it lacks the feature.
     NotApplicable,
 }
 
@@ -150,7 +173,10 @@ pub struct Requirement {
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     Held,
+    /// Only `must` and `should`.
     Broken,
+    /// Only `observed` and `disputed`: something else was seen than the habit or any published reading. Never counted against a target.
+    Differs,
     NotExercised,
     NotApplicable,
     Unobservable,
