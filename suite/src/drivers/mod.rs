@@ -1,3 +1,4 @@
 //! Drivers move bytes and record what they saw; they never judge. One module a wire.
 
+pub mod raw;
 pub mod sse;
