@@ -4,3 +4,5 @@ pub mod drivers;
 pub mod fixtures;
 pub mod scenario;
 pub mod transcript;
+pub mod profile;
+pub mod recorder;

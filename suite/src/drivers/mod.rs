@@ -1,4 +1,5 @@
 //! Drivers move bytes and record what they saw; they never judge. One module a wire.
 
+pub mod http;
 pub mod raw;
 pub mod sse;
