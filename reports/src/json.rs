@@ -11,7 +11,7 @@ pub fn render(report: &Report) -> String {
     for c in plain.chars() {
         // Outside its strings JSON has no such character but the line end, and inside them the line end is already escaped.
         if c != '\n' && text::steers(c) {
-            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
         } else {
             out.push(c);
         }

@@ -1,4 +1,4 @@
-//! The report for CI systems: JUnit XML, a suite an area, a test case a case. What is red there is what fails the run, and nothing that
+//! The report for CI systems: `JUnit` XML, a suite an area, a test case a case. What is red there is what fails the run, and nothing that
 //! fails the run is green there.
 
 use crate::exit;
@@ -10,7 +10,7 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite, XmlString
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The report as JUnit XML. Characters that XML forbids, or that could steer a terminal, are written as escapes.
+/// The report as `JUnit` XML. Characters that XML forbids, or that could steer a terminal, are written as escapes.
 #[expect(clippy::missing_panics_doc, reason = "writing XML to memory cannot fail")]
 pub fn render(report: &Report) -> String {
     let mut junit = quick_junit::Report::new("proofmark");
@@ -19,7 +19,22 @@ pub fn render(report: &Report) -> String {
     for target in &report.targets {
         junit.add_test_suites(suites(report, target));
     }
+    if report.exit.code != exit::HELD && junit.failures + junit.errors == 0 {
+        junit.add_test_suite(run(report));
+    }
     junit.to_string().expect("writing to memory cannot fail, and what is written is UTF-8")
+}
+
+/// The run as a case, where it failed for what it did not see: a strict run, nothing held, nothing checked.
+fn run(report: &Report) -> TestSuite {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_type(line("not shown"));
+    status.set_message(line(&report.exit.reason));
+    let mut case = TestCase::new(line("run"), status);
+    case.set_classname(line("proofmark.run"));
+    let mut suite = TestSuite::new(line("proofmark.run"));
+    suite.add_test_case(case);
+    suite
 }
 
 fn suites(report: &Report, target: &TargetReport) -> Vec<TestSuite> {
@@ -85,7 +100,7 @@ fn failed(run: &RunInfo, target: &TargetReport, scenario: &Scenario, findings: &
         return reasoned(TestCaseStatus::non_success(NonSuccessKind::Failure), "failed", scenario);
     };
     let others = findings.iter().map(|finding| &finding.requirement).filter(|id| **id != first.requirement).collect::<BTreeSet<_>>();
-    let more = others.iter().map(|id| format!(", {id}")).collect::<String>();
+    let more = others.into_iter().fold(String::new(), |more, id| more + ", " + id);
     let wording = target.requirements.iter().find(|rule| rule.id == first.requirement).map_or("", |rule| rule.text.as_str());
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status.set_type(line(&first.requirement));

@@ -135,7 +135,18 @@ mod tests {
     fn rule(area: &str, level: Level, status: Status) -> Requirement {
         let source = Source { document: String::new(), section: String::new(), normative_text: true };
         let (text, readings) = (String::new(), BTreeMap::new());
-        Requirement { id: "X-1".into(), area: area.into(), level, source, text, status, reason: None, held: 0, findings: Vec::new(), readings }
+        Requirement {
+            id: "X-1".into(),
+            area: area.into(),
+            level,
+            source,
+            text,
+            status,
+            reason: None,
+            held: 0,
+            findings: Vec::new(),
+            readings,
+        }
     }
 
     fn finding(level: Level) -> Finding {

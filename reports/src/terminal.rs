@@ -11,6 +11,7 @@ mod wire;
 
 pub(crate) use findings::evidence;
 
+use crate::exit;
 use crate::groups::groups;
 use crate::model::{Level, Report, TargetReport};
 use page::{BOLD, DIM, Line, Page, RED};
@@ -24,7 +25,8 @@ pub struct Options {
     pub show_wire: bool,
     /// What failed and the summary, nothing else.
     pub quiet: bool,
-    /// Columns; longer lines are cut with a mark that says how much is gone. Lines to paste are never cut. 0 is no limit.
+    /// Columns; longer lines are cut with a mark that says how much is gone. Lines to paste, the table and the summary are not cut.
+    /// 0 is no limit.
     pub width: usize,
 }
 
@@ -67,7 +69,7 @@ fn full(page: &mut Page, report: &Report, target: &TargetReport, options: &Optio
 
 fn quiet(page: &mut Page, report: &Report, target: &TargetReport) {
     let groups = groups(target);
-    if groups.iter().any(|group| group.level == Level::Must) || cases::is_unjudged(target) {
+    if target.aborted.is_some() || groups.iter().any(|group| group.level == Level::Must) || cases::is_unjudged(target) {
         head(page, target);
         findings::failures(page, report, target, &groups);
         cases::unjudged(page, target);
@@ -80,6 +82,6 @@ fn head(page: &mut Page, target: &TargetReport) {
     let says = target.description.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
     page.text(2, DIM, &says);
     if let Some(abort) = &target.aborted {
-        page.text(2, RED, &format!("The run ended early, this is what was seen until then: {}", abort.reason));
+        page.text(2, RED, &format!("ABORTED: the target {}: {}", exit::what_happened(abort.kind), abort.reason));
     }
 }

@@ -93,7 +93,7 @@ mod tests {
     fn words_wrap_at_the_width_exactly() {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("one two three", 6), ["one", "two", "three"]);
-        assert_eq!(wrap("  immeasurable a\nb ", 3), ["immeasurable", "a", "b"]);
+        assert_eq!(wrap("  immeasurable a\nb ", 3), ["immeasurable", "a b"]);
         assert_eq!(wrap("", 10), Vec::<String>::new());
     }
 

@@ -1,6 +1,6 @@
 //! What is told and never fails a run, in short: advice not followed, differences from habit, readings of disputed rules, notes.
 
-use super::findings::brief;
+use super::findings::{brief, place};
 use super::page::{BOLD, CYAN, DIM, Line, PLAIN, Page, YELLOW};
 use crate::groups::Group;
 use crate::model::{Level, TargetReport};
@@ -27,13 +27,12 @@ fn short(page: &mut Page, groups: &[Group<'_>], level: Level, style: Style, word
     for group in chosen {
         wording(page, group.id, style, group.rule.map_or("", |rule| &rule.text));
         let Some(first) = group.findings.first() else { continue };
-        let at = first.at.as_deref().map(|at| format!("  at {at}")).unwrap_or_default();
+        place(page, 4, first);
         let more = match group.cases() {
             0 | 1 => String::new(),
-            cases => format!("  and in {} more cases", cases - 1),
+            cases => format!("  (and in {} more {})", cases - 1, if cases == 2 { "case" } else { "cases" }),
         };
-        page.line(Line::indent(4).with(CYAN, &first.scenario).with(DIM, at).with(DIM, more));
-        page.line(Line::indent(4).plain(brief(first)));
+        page.line(Line::indent(4).plain(brief(first)).with(DIM, more));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::page::{BOLD, DIM, Line, PLAIN, Page, RED, YELLOW};
 use crate::model::{Level, Outcome, Requirement, Scenario, Status, TargetReport};
+use crate::text;
 use std::collections::BTreeMap;
 
 /// Paths listed a reason, one a line, for what someone has to look into.
@@ -38,7 +39,7 @@ pub(super) fn silent(page: &mut Page, target: &TargetReport) {
     let exercised = by_reason(target, |scenario| scenario.outcome == Outcome::NotExercised);
     let rules = rules(target, Status::NotExercised);
     if !exercised.is_empty() || !rules.is_empty() {
-        page.section(YELLOW, "NOT EXERCISED", "nothing here provokes it; it says nothing about the target");
+        page.section(YELLOW, "NOT EXERCISED", "not seen in this run; it says nothing about the target");
         counted(page, &exercised);
         ids(page, &rules);
     }
@@ -81,13 +82,24 @@ fn listed(page: &mut Page, reasons: &Reasons<'_>) {
     }
 }
 
-/// Each reason with its number of cases, and the paths as far as one line holds them.
+/// Each reason with its number of cases, and their names by area as far as one line holds them.
 fn counted(page: &mut Page, reasons: &Reasons<'_>) {
     for (reason, paths) in reasons {
-        let cases = if paths.len() == 1 { "case" } else { "cases" };
+        let cases = if paths.len() == 1 { "case " } else { "cases" };
         page.line(Line::indent(2).with(BOLD, format!("{:>3} {cases}", paths.len())).plain("  ").plain(reason));
-        page.line(Line::indent(6).with(DIM, paths.join("  ")));
+        page.line(Line::indent(13).with(DIM, by_area(paths)));
     }
+}
+
+/// `actions: approve, deny; events: live`.
+fn by_area(paths: &[&str]) -> String {
+    let mut areas: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for path in paths {
+        let local = path.split_once('/').map_or(*path, |(_, local)| local);
+        let (area, name) = local.split_once('/').unwrap_or(("", local));
+        areas.entry(area).or_default().push(name);
+    }
+    areas.into_iter().map(|(area, names)| format!("{area}: {}", names.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
 fn rules(target: &TargetReport, status: Status) -> Vec<&Requirement> {
@@ -96,14 +108,16 @@ fn rules(target: &TargetReport, status: Status) -> Vec<&Requirement> {
 
 /// Ids only: what they say is in the JSON report.
 fn ids(page: &mut Page, rules: &[&Requirement]) {
+    if rules.is_empty() {
+        return;
+    }
+    let noun = if rules.len() == 1 { "must rule" } else { "must rules" };
+    page.line(Line::indent(2).with(BOLD, format!("{:>3} {noun}", rules.len())).plain("  of which nothing was seen"));
     let all = rules.iter().map(|rule| rule.id.as_str()).collect::<Vec<_>>().join(", ");
-    if !rules.is_empty() {
-        let lines = crate::text::wrap(&all, page.width() - 6);
-        page.line(Line::indent(2).with(BOLD, format!("{:>3} must rules", rules.len())).plain("  left without a single look"));
-        lines.iter().take(RULES).for_each(|line| page.line(Line::indent(6).with(DIM, line)));
-        let rest: usize = lines.iter().skip(RULES).map(|line| line.split(", ").count()).sum();
-        if rest > 0 {
-            page.line(Line::indent(6).with(DIM, format!("and {rest} more")));
-        }
+    let lines = text::wrap(&all, page.width() - 13);
+    lines.iter().take(RULES).for_each(|line| page.line(Line::indent(13).with(DIM, line)));
+    let rest: usize = lines.iter().skip(RULES).map(|line| line.split(", ").count()).sum();
+    if rest > 0 {
+        page.line(Line::indent(13).with(DIM, format!("and {rest} more")));
     }
 }

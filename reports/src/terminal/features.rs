@@ -22,13 +22,14 @@ pub(super) fn table(page: &mut Page, target: &TargetReport) {
     let areas = target.features.iter().map(|feature| feature.area.chars().count()).max().unwrap_or(0).max("area".len());
     page.gap();
     let head = Line::indent(2).with(DIM, format!("{:areas$}  {:14}", "area", "must rules"));
-    page.line(COLUMNS.iter().fold(head, |line, (name, ..)| line.with(DIM, format!("  {name}"))));
+    page.whole(COLUMNS.iter().fold(head, |line, (name, ..)| line.with(DIM, format!("  {name}"))));
     for feature in &target.features {
-        page.line(row(feature, areas));
+        page.whole(row(feature, areas));
     }
     let hidden: usize = target.features.iter().map(|feature| feature.must.unobservable + feature.should.unobservable).sum();
     if hidden > 0 {
-        page.line(Line::indent(2).with(DIM, format!("{hidden} rules cannot be seen from outside and say nothing about the target")));
+        let rules = if hidden == 1 { "rule" } else { "rules" };
+        page.whole(Line::indent(2).with(DIM, format!("not counted: {hidden} {rules} of which nothing can be seen from outside")));
     }
 }
 

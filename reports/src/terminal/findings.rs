@@ -9,6 +9,10 @@ use std::collections::BTreeSet;
 
 /// Mismatches shown of one finding.
 const MISMATCHES: usize = 8;
+/// Rules told with their wire. A target that does everything wrong breaks hundreds, and they share few causes.
+const WITH_WIRE: usize = 12;
+/// Columns of a finding in a file.
+const EVIDENCE: usize = 500;
 /// Further cases named below the first.
 const ALSO: usize = 5;
 
@@ -20,21 +24,29 @@ pub(super) fn failures(page: &mut Page, report: &Report, target: &TargetReport, 
     }
     let rules = if broken.len() == 1 { "must rule" } else { "must rules" };
     page.section(RED, "BROKEN", &format!("{} {rules} of this contract", broken.len()));
-    for group in broken {
+    for (index, group) in broken.into_iter().enumerate() {
         page.gap();
         title(page, group.id, group.level, group.rule);
         let Some(first) = group.findings.first() else { continue };
-        finding(page, &report.run, target, first);
+        finding(page, first);
+        if index < WITH_WIRE {
+            wire(page, target, first);
+        } else {
+            page.line(Line::indent(4).with(DIM, format!("wire left out after {WITH_WIRE} rules")));
+        }
+        again(page, &report.run, first);
         also(page, group, first);
     }
 }
 
-/// One finding as plain text, for renderings that hold text of their own.
+/// One finding as plain text without colour, for renderings that hold text of their own.
 pub(crate) fn evidence(run: &RunInfo, target: &TargetReport, seen: &Finding) -> String {
-    let mut page = Page::new(false, 0);
+    let mut page = Page::new(false, EVIDENCE);
     let rule = target.requirements.iter().find(|rule| rule.id == seen.requirement);
     title(&mut page, &seen.requirement, seen.level, rule);
-    finding(&mut page, run, target, seen);
+    finding(&mut page, seen);
+    wire(&mut page, target, seen);
+    again(&mut page, run, seen);
     page.finish()
 }
 
@@ -52,19 +64,33 @@ fn cited(source: &Source) -> String {
     format!("{}, {}{kind}", source.document, source.section)
 }
 
-fn finding(page: &mut Page, run: &RunInfo, target: &TargetReport, finding: &Finding) {
-    let at = finding.at.as_deref().map(|at| format!("  at {at}")).unwrap_or_default();
-    page.line(Line::indent(2).with(CYAN, &finding.scenario).with(DIM, at));
+fn finding(page: &mut Page, finding: &Finding) {
+    place(page, 2, finding);
     for mismatch in finding.mismatches.iter().take(MISMATCHES) {
         contrast(page, mismatch);
     }
     if finding.mismatches.len() > MISMATCHES {
         page.line(Line::indent(4).with(DIM, format!("and {} more mismatches", finding.mismatches.len() - MISMATCHES)));
     }
+}
+
+/// The case and where its expectation stands, on one line if it holds both.
+pub(super) fn place(page: &mut Page, indent: usize, finding: &Finding) {
+    let case = Line::indent(indent).with(CYAN, &finding.scenario);
+    match &finding.at {
+        None => page.line(case),
+        Some(at) if page.holds(indent + 5, &[&finding.scenario, at]) => page.line(case.with(DIM, format!("  at {at}"))),
+        Some(at) => {
+            page.line(case);
+            page.line(Line::indent(indent + 2).with(DIM, format!("at {at}")));
+        }
+    }
+}
+
+fn wire(page: &mut Page, target: &TargetReport, finding: &Finding) {
     if let Some(case) = case_of(target, finding) {
         wire::exchanges(page, case, &finding.exchanges);
     }
-    again(page, run, finding);
 }
 
 fn contrast(page: &mut Page, mismatch: &Mismatch) {

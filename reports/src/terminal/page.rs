@@ -43,13 +43,18 @@ impl Page {
         self.width
     }
 
+    /// Whether these texts and `more` characters fit on one line.
+    pub(super) fn holds(&self, more: usize, texts: &[&str]) -> bool {
+        more + texts.iter().map(|text| text::safe(text).chars().count()).sum::<usize>() <= self.width
+    }
+
     /// A line that is cut at the width of the page.
     pub(super) fn line(&mut self, line: Line) {
         let width = self.width;
         self.put(line.cut(width));
     }
 
-    /// A line to paste or to read whole.
+    /// A line to paste or to read whole; a narrow terminal wraps it.
     pub(super) fn whole(&mut self, line: Line) {
         self.put(line.cut(LONGEST));
     }
@@ -75,7 +80,7 @@ impl Page {
     /// The head of a section: a word to look for, and what it means.
     pub(super) fn section(&mut self, style: Style, word: &str, meaning: &str) {
         self.gap();
-        self.line(Line::new().with(style.bold(), word).with(DIM, format!("  {meaning}")));
+        self.whole(Line::new().with(style.bold(), word).with(DIM, format!("  {meaning}")));
     }
 
     pub(super) fn finish(self) -> String {
@@ -85,7 +90,7 @@ impl Page {
     fn put(&mut self, line: Line) {
         for (style, text) in line.trimmed().spans {
             if self.colour && style != PLAIN {
-                self.out.push_str(&format!("{}{text}{}", style.render(), style.render_reset()));
+                self.out.extend([style.render().to_string(), text, style.render_reset().to_string()]);
             } else {
                 self.out.push_str(&text);
             }

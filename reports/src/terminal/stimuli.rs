@@ -7,7 +7,7 @@ pub(super) fn missing(page: &mut Page, target: &TargetReport) {
     if target.missing_stimuli.is_empty() {
         return;
     }
-    page.section(YELLOW, "MISSING STIMULI", "put these into a profile (--profile FILE) and say how to provoke them on this target");
+    page.section(YELLOW, "MISSING STIMULI", "to paste into a profile (--profile FILE) and adapt to this target");
     for stimulus in &target.missing_stimuli {
         page.gap();
         snippet(page, stimulus);

@@ -12,13 +12,22 @@ pub(super) fn summary(page: &mut Page, report: &Report) {
     counts(page, report);
     let RunInfo { seed, nonce, started_at, reproduce, .. } = &report.run;
     let kit = format!("{} {}", report.kit.name, report.kit.version);
-    page.line(label("run").plain(format!("seed {seed}, nonce {nonce}, {kit}, {started_at}")));
+    page.whole(label("run").plain(format!("seed {seed}, nonce {nonce}, {kit}, {started_at}")));
     page.whole(label("again").plain(reproduce));
+    early(page, report);
     let style = if report.exit.code == exit::HELD { GREEN.bold() } else { RED };
     let lines = text::wrap(&report.exit.reason, page.width().saturating_sub(16));
     for (index, reason) in lines.iter().enumerate() {
         let line = if index == 0 { label("exit").with(style, report.exit.code.to_string()).plain(": ") } else { Line::indent(11) };
-        page.line(line.plain(reason));
+        page.whole(line.plain(reason));
+    }
+}
+
+/// Targets that were not seen to the end, where the exit code speaks of something else.
+fn early(page: &mut Page, report: &Report) {
+    let aborted = report.targets.iter().filter_map(|target| Some((target, target.aborted.as_ref()?)));
+    for (target, abort) in aborted.filter(|_| report.exit.code != exit::UNSEEN || report.targets.len() > 1) {
+        page.whole(label("early").with(RED, format!("{} {}", target.url, exit::what_happened(abort.kind))));
     }
 }
 
@@ -27,15 +36,10 @@ fn counts(page: &mut Page, report: &Report) {
     let requirements = || report.targets.iter().flat_map(|target| &target.requirements);
     let Tally { held, broken, not_exercised, not_applicable, .. } = tally(requirements(), Level::Must);
     let warnings = tally(requirements(), Level::Should).broken;
-    let parts = [
-        (broken, "BROKEN", RED),
-        (held, "held", GREEN),
-        (not_exercised, "not exercised", YELLOW),
-        (not_applicable, "n.a.", DIM),
-    ];
+    let parts = [(broken, "BROKEN", RED), (held, "held", GREEN), (not_exercised, "not exercised", YELLOW), (not_applicable, "n.a.", DIM)];
     let line = listed(label("must"), &parts);
     let noun = if warnings == 1 { "warning" } else { "warnings" };
-    page.line(if warnings > 0 { line.with(DIM, "  |  ").with(YELLOW, format!("{warnings} {noun}")) } else { line });
+    page.whole(if warnings > 0 { line.with(DIM, "  |  ").with(YELLOW, format!("{warnings} {noun}")) } else { line });
     cases(page, report);
 }
 
@@ -44,7 +48,7 @@ fn cases(page: &mut Page, report: &Report) {
     let counted = outcomes(scenarios());
     let parts: Vec<_> = counted.iter().map(|(outcome, number)| (*number, word(*outcome), PLAIN)).collect();
     let line = listed(label("cases"), &parts);
-    page.line(line.with(DIM, format!("  |  {} in {}", scenarios().count(), text::duration(report.run.duration_ms))));
+    page.whole(line.with(DIM, format!("  |  {} in {}", scenarios().count(), text::duration(report.run.duration_ms))));
 }
 
 /// `2 BROKEN, 41 held`: what is zero is left out, nothing at all is said as such.

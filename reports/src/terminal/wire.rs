@@ -1,6 +1,6 @@
 //! Exchanges as a person reads them: numbered, requests marked `>`, answers marked `<`, the middle of long ones left out.
 
-use super::page::{BOLD, DIM, Line, PLAIN, Page, CYAN};
+use super::page::{BOLD, CYAN, DIM, Line, PLAIN, Page};
 use crate::model::{Exchange, Scenario, TargetReport};
 
 /// Exchanges shown with one finding.
@@ -8,8 +8,8 @@ const SHOWN: usize = 4;
 /// Exchanges shown when a finding names none: the last ones of its case.
 const LAST: usize = 2;
 /// Lines of one request or answer before and after what is left out. The tail is longer than a line because bodies come last.
-const HEAD: usize = 12;
-const TAIL: usize = 6;
+const HEAD: usize = 9;
+const TAIL: usize = 5;
 
 /// The exchanges that a finding rests on.
 pub(super) fn exchanges(page: &mut Page, case: &Scenario, numbers: &[u64]) {
@@ -40,7 +40,9 @@ pub(super) fn transcripts(page: &mut Page, target: &TargetReport) {
         for exchange in &case.transcript {
             head(page, 4, exchange);
             for (mark, lines) in [('>', &exchange.request), ('<', &exchange.response)] {
-                lines.iter().for_each(|line| page.whole(marked(mark, line)));
+                for line in lines {
+                    page.whole(marked(mark, line));
+                }
             }
         }
     }
@@ -51,15 +53,21 @@ fn head(page: &mut Page, indent: usize, exchange: &Exchange) {
     page.line(line.with(DIM, format!("  at {} ms", exchange.at_ms)));
 }
 
+/// One half of an exchange, without the middle when it is long.
 fn side(page: &mut Page, mark: char, lines: &[String]) {
-    if lines.len() <= HEAD + TAIL + 1 {
-        lines.iter().for_each(|line| page.line(marked(mark, line)));
-        return;
+    let left_out = match lines.len().saturating_sub(HEAD + TAIL) {
+        // A mark in place of a single line would save nothing.
+        1 => 0,
+        lines => lines,
+    };
+    for (index, line) in lines.iter().enumerate() {
+        if index == HEAD && left_out > 0 {
+            page.line(Line::indent(6).with(DIM, format!("{mark} … +{left_out} lines")));
+        }
+        if index < HEAD || index >= HEAD + left_out {
+            page.line(marked(mark, line));
+        }
     }
-    let left_out = lines.len() - HEAD - TAIL;
-    lines[..HEAD].iter().for_each(|line| page.line(marked(mark, line)));
-    page.line(Line::indent(6).with(DIM, format!("{mark} … +{left_out} lines")));
-    lines[HEAD + left_out..].iter().for_each(|line| page.line(marked(mark, line)));
 }
 
 fn marked(mark: char, line: &str) -> Line {
