@@ -92,15 +92,23 @@ pub enum StreamEnd {
     Bound(String),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GrpcReply {
+    pub http_status: u16,
     /// Reply messages as proto3-JSON with proto field names.
     pub messages: Vec<serde_json::Value>,
-    /// The numeric status; `None` when the stream ended without one.
+    /// The numeric status; `None` when the answer ended without one, or was not read to its end.
     pub code: Option<u32>,
     pub message: String,
     pub headers: Vec<(String, String)>,
+    /// An answer without a body has one block of fields, which stands here and in `headers`.
     pub trailers: Vec<(String, String)>,
+    /// How the answer ended; with anything but `Closed` there is no status.
+    pub end: StreamEnd,
+    /// Fields that the descriptors do not know and `messages` therefore do not show: `messages[0].metadata: field 99`.
+    pub unknown: Vec<String>,
+    /// Where the answer leaves the gRPC wire format, in words; empty for a sound one.
+    pub faults: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
