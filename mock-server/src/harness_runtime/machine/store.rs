@@ -1,0 +1,127 @@
+//! The store: all rows, in memory. It knows how rows hang together and nothing of when they may change.
+
+use super::{Change, NewEvent};
+use crate::harness_runtime::model::{Action, ActionStatus, Artifact, Conversation, Event, Execution, StartRequest};
+use crate::harness_runtime::rules::events::Events;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Which request used an idempotency key, and the execution it made.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct KeyUse {
+    pub(crate) request: StartRequest,
+    pub(crate) execution_id: String,
+}
+
+/// An execution with everything that belongs to it.
+#[derive(Clone, Debug)]
+struct Run {
+    execution: Execution,
+    log: Vec<Arc<Event>>,
+    artifacts: Vec<Artifact>,
+    /// Ids of its actions.
+    actions: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Store {
+    conversations: BTreeMap<String, Conversation>,
+    runs: BTreeMap<String, Run>,
+    actions: BTreeMap<String, Action>,
+    keys: BTreeMap<String, KeyUse>,
+    /// Events of all executions together.
+    events: u64,
+}
+
+impl Store {
+    pub(crate) fn conversation(&self, id: &str) -> Option<&Conversation> {
+        self.conversations.get(id)
+    }
+
+    pub(crate) fn execution(&self, id: &str) -> Option<&Execution> {
+        self.runs.get(id).map(|run| &run.execution)
+    }
+
+    pub(crate) fn executions(&self) -> impl Iterator<Item = &Execution> {
+        self.runs.values().map(|run| &run.execution)
+    }
+
+    /// The history of an execution, oldest first; empty for an unknown id.
+    pub(crate) fn log(&self, execution_id: &str) -> &[Arc<Event>] {
+        self.runs.get(execution_id).map_or(&[], |run| &run.log)
+    }
+
+    /// The artifacts of an execution, oldest first; empty for an unknown id.
+    pub(crate) fn artifacts(&self, execution_id: &str) -> &[Artifact] {
+        self.runs.get(execution_id).map_or(&[], |run| &run.artifacts)
+    }
+
+    pub(crate) fn action(&self, id: &str) -> Option<&Action> {
+        self.actions.get(id)
+    }
+
+    pub(crate) fn pending_actions<'a>(&'a self, execution_id: &str) -> impl Iterator<Item = &'a Action> + use<'a> {
+        let ids: &[String] = self.runs.get(execution_id).map_or(&[], |run| &run.actions);
+        ids.iter().filter_map(|id| self.actions.get(id)).filter(|action| action.status == ActionStatus::Pending)
+    }
+
+    pub(crate) fn key(&self, name: &str) -> Option<&KeyUse> {
+        self.keys.get(name)
+    }
+
+    /// Writes one change. Rows of an execution that does not exist are dropped.
+    pub(crate) fn apply(&mut self, rules: &Events, change: Change) {
+        match change {
+            Change::Conversation(conversation) => {
+                self.conversations.insert(conversation.id.clone(), conversation);
+            }
+            Change::Execution(execution) => self.put_execution(*execution),
+            Change::Key { name, used } => {
+                self.keys.insert(name, *used);
+            }
+            Change::Event(event) => {
+                for event in (rules.appended)(event) {
+                    self.append(rules, event);
+                }
+            }
+            Change::Action(action) => self.put_action(*action),
+            Change::Artifact(artifact) => {
+                if let Some(run) = self.runs.get_mut(&artifact.execution_id) {
+                    run.artifacts.push(*artifact);
+                }
+            }
+        }
+    }
+
+    fn put_execution(&mut self, execution: Execution) {
+        match self.runs.get_mut(&execution.id) {
+            Some(run) => run.execution = execution,
+            None => {
+                let run = Run { execution, log: Vec::new(), artifacts: Vec::new(), actions: Vec::new() };
+                self.runs.insert(run.execution.id.clone(), run);
+            }
+        }
+    }
+
+    fn put_action(&mut self, action: Action) {
+        let Some(run) = self.runs.get_mut(&action.execution_id) else { return };
+        if !run.actions.contains(&action.id) {
+            run.actions.push(action.id.clone());
+        }
+        self.actions.insert(action.id.clone(), action);
+    }
+
+    fn append(&mut self, rules: &Events, event: NewEvent) {
+        let Some(run) = self.runs.get_mut(&event.execution_id) else { return };
+        let sequence = (rules.sequence)(run.log.len() as u64, self.events);
+        self.events += 1;
+        run.log.push(Arc::new(Event {
+            id: (rules.id)(&event.execution_id, sequence),
+            execution_id: event.execution_id,
+            sequence,
+            kind: event.kind,
+            time: event.time,
+            data: event.data,
+        }));
+    }
+}

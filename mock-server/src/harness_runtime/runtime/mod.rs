@@ -1,0 +1,221 @@
+//! The machine in the world: one store behind a lock, a clock, ids, running providers, and whoever waits for a change.
+//!
+//! A command is decided and written under one hold of the lock (unless a seam is open), then its effects are carried out.
+
+mod effects;
+mod session;
+
+pub(crate) use session::Session;
+
+use super::machine::{
+    Answered, Asking, CancelRequest, Change, CleanedUp, Decisions, Effect, Emission, Ending, IdKind, Responding, Situation, Step, Store,
+    Taken,
+};
+use super::model::{Conversation, Description, Execution, JsonObject, Manifest, Response, StartRequest};
+use super::problem::Problem;
+use super::providers::Provider;
+use super::rules::Rules;
+use super::seams::{Hold, Moment, Seams};
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
+
+/// What the time is.
+pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+/// A new id of a kind.
+pub(crate) type Ids = Arc<dyn Fn(IdKind) -> String + Send + Sync>;
+
+/// What a runtime is made of.
+pub(crate) struct Parts {
+    pub(crate) rules: Rules,
+    pub(crate) decisions: Decisions,
+    pub(crate) seams: Seams,
+    pub(crate) clock: Clock,
+    pub(crate) ids: Ids,
+    pub(crate) providers: Vec<Arc<dyn Provider>>,
+}
+
+pub(crate) struct Runtime {
+    pub(crate) rules: Rules,
+    decisions: Decisions,
+    pub(crate) seams: Seams,
+    clock: Clock,
+    ids: Ids,
+    providers: BTreeMap<String, Arc<dyn Provider>>,
+    description: Description,
+    store: Mutex<Store>,
+    /// Of each execution: rings at every change.
+    bells: Mutex<BTreeMap<String, watch::Sender<()>>>,
+    /// Of each running provider: carries the reason when it shall stop.
+    aborts: Mutex<BTreeMap<String, watch::Sender<Option<String>>>>,
+    /// Of each action: takes the answer to the provider that asked.
+    questions: Mutex<BTreeMap<String, oneshot::Sender<Result<Response, String>>>>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+/// The data is never left half-written by a panic, so a poisoned lock is as good as any.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Runtime {
+    pub(crate) fn new(parts: Parts) -> Arc<Self> {
+        let manifests: Vec<Manifest> = parts.providers.iter().map(|provider| provider.manifest()).collect();
+        let providers = parts.providers.into_iter().zip(&manifests).map(|(provider, manifest)| (manifest.id.clone(), provider)).collect();
+        Arc::new(Self {
+            rules: parts.rules,
+            decisions: parts.decisions,
+            seams: parts.seams,
+            clock: parts.clock,
+            ids: parts.ids,
+            providers,
+            description: Description {
+                name: "proofmark-reference".to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                protocol_version: super::model::PROTOCOL_VERSION.to_owned(),
+                providers: manifests,
+            },
+            store: Mutex::default(),
+            bells: Mutex::default(),
+            aborts: Mutex::default(),
+            questions: Mutex::default(),
+            tasks: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn description(&self) -> &Description {
+        &self.description
+    }
+
+    pub(crate) async fn create_conversation(self: &Arc<Self>, metadata: &JsonObject) -> Conversation {
+        self.perform(Moment::CreateConversation, |situation| (self.decisions.create_conversation)(situation, metadata)).await
+    }
+
+    pub(crate) async fn start(self: &Arc<Self>, request: &StartRequest) -> Answered {
+        self.perform(Moment::Start, |situation| (self.decisions.start)(situation, request)).await
+    }
+
+    /// Answers when the cancellation is confirmed.
+    pub(crate) async fn cancel(self: &Arc<Self>, request: &CancelRequest) -> Answered {
+        let mut bell = self.bell(&request.execution_id);
+        let mut execution = self.perform(Moment::Cancel, |situation| (self.decisions.cancel)(situation, request)).await?;
+        while !(self.rules.cancellation.confirmed)(execution.state) {
+            if bell.changed().await.is_err() {
+                break;
+            }
+            execution = self.execution(&request.execution_id)?;
+        }
+        Ok(execution)
+    }
+
+    pub(crate) async fn respond(self: &Arc<Self>, responding: &Responding) -> Answered {
+        self.perform(Moment::Respond, |situation| (self.decisions.respond)(situation, responding)).await
+    }
+
+    pub(crate) fn conversation(&self, id: &str) -> Result<Conversation, Problem> {
+        self.read(|store| store.conversation(id).cloned()).ok_or_else(|| Problem::conversation_not_found(id))
+    }
+
+    pub(crate) fn execution(&self, id: &str) -> Answered {
+        self.read(|store| store.execution(id).cloned()).ok_or_else(|| Problem::execution_not_found(id))
+    }
+
+    /// Looks at the store; whatever it holds belongs to one moment.
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&Store) -> T) -> T {
+        look(&lock(&self.store))
+    }
+
+    /// Rings at every later change of the execution.
+    pub(crate) fn bell(&self, execution_id: &str) -> watch::Receiver<()> {
+        let known = lock(&self.bells).get(execution_id).map(watch::Sender::subscribe);
+        known.unwrap_or_else(|| watch::channel(()).1)
+    }
+
+    /// How many wait for changes of the execution.
+    #[cfg(test)]
+    pub(crate) fn watchers(&self, execution_id: &str) -> usize {
+        lock(&self.bells).get(execution_id).map_or(0, watch::Sender::receiver_count)
+    }
+
+    /// Ends every provider; nothing runs afterwards.
+    pub(crate) async fn shut_down(&self) {
+        let mut tasks = std::mem::take(&mut *lock(&self.tasks));
+        tasks.shutdown().await;
+    }
+
+    async fn begin(self: &Arc<Self>, execution_id: &str) {
+        self.perform(Moment::Begin, |situation| (self.decisions.begin)(situation, execution_id)).await;
+    }
+
+    async fn emit(self: &Arc<Self>, emission: &Emission) -> Taken {
+        self.perform(Moment::Emit, |situation| (self.decisions.emit)(situation, emission)).await
+    }
+
+    async fn ask(self: &Arc<Self>, asking: &Asking) -> Taken {
+        self.perform(Moment::Ask, |situation| (self.decisions.ask)(situation, asking)).await
+    }
+
+    async fn end(self: &Arc<Self>, ending: &Ending) {
+        self.perform(Moment::End, |situation| (self.decisions.end)(situation, ending)).await;
+    }
+
+    async fn cleaned_up(self: &Arc<Self>, cleaned: &CleanedUp) {
+        self.perform(Moment::CleanedUp, |situation| (self.decisions.cleaned_up)(situation, cleaned)).await;
+    }
+
+    /// Decides, writes, carries out.
+    async fn perform<T>(self: &Arc<Self>, moment: Moment, decide: impl Fn(&Situation) -> Step<T>) -> T {
+        let (mut step, holds) = self.decide(moment, decide);
+        if !step.changes.is_empty() {
+            self.write_apart(std::mem::take(&mut step.changes), &holds).await;
+        }
+        Box::pin(self.carry_out(std::mem::take(&mut step.effects))).await;
+        step.answer
+    }
+
+    /// The decision; its changes are written already unless a seam is open.
+    fn decide<T>(&self, moment: Moment, decide: impl Fn(&Situation) -> Step<T>) -> (Step<T>, Vec<Hold>) {
+        let mut store = lock(&self.store);
+        let situation =
+            Situation { store: &store, rules: &self.rules, providers: &self.description.providers, now: (self.clock)(), ids: &*self.ids };
+        let mut step = decide(&situation);
+        let holds = (self.seams.step)(moment, &step.changes);
+        if holds.is_empty() {
+            self.write(&mut store, step.changes.drain(..));
+        }
+        (step, holds)
+    }
+
+    async fn write_apart(&self, changes: Vec<Change>, holds: &[Hold]) {
+        for (index, change) in changes.into_iter().enumerate() {
+            if let Some(hold) = holds.iter().find(|hold| hold.before == index) {
+                tokio::time::sleep(hold.pause).await;
+            }
+            self.write(&mut lock(&self.store), std::iter::once(change));
+        }
+    }
+
+    fn write(&self, store: &mut Store, changes: impl Iterator<Item = Change>) {
+        for change in changes {
+            let touched = match &change {
+                Change::Execution(execution) => Some(execution.id.clone()),
+                Change::Event(event) => Some(event.execution_id.clone()),
+                _ => None,
+            };
+            store.apply(&self.rules.events, change);
+            if let Some(execution_id) = touched {
+                lock(&self.bells).entry(execution_id).or_insert_with(|| watch::channel(()).0).send_replace(());
+            }
+        }
+    }
+}
+
+/// The name of the provider that an execution belongs to, with what it is given.
+fn assignment(execution: &Execution) -> (String, String, JsonObject) {
+    (execution.provider_id.clone(), execution.input.clone(), execution.effective_config.clone())
+}
+
+/// A list of effects that a step has set off.
+type Effects = Vec<Effect>;

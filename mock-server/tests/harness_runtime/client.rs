@@ -1,0 +1,245 @@
+//! A small client over raw TCP: it sees status, headers and the bytes of the body as they are.
+
+use proofmark_mock_server::{Behaviour, Running, start};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// No wait in these tests needs longer, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running server with ways to ask it.
+pub struct Server {
+    pub running: Running,
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    /// The body came to its end.
+    pub complete: bool,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Status and code of a problem.
+    pub fn problem(&self) -> (u16, String) {
+        (self.status, self.json()["code"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// The envelopes of a stream whose lines end in LF.
+    pub fn events(&self) -> Vec<Value> {
+        let text = self.text();
+        text.lines().filter_map(|line| line.strip_prefix("data: ")).map(|data| serde_json::from_str(data).expect("JSON data")).collect()
+    }
+}
+
+impl Server {
+    pub async fn plain() -> Self {
+        Self::with(Behaviour::default()).await
+    }
+
+    pub async fn weather(name: &str) -> Self {
+        Self::with(Behaviour { weather: vec![name.to_owned()], seed: 7, ..Behaviour::default() }).await
+    }
+
+    pub async fn defect(name: &str) -> Self {
+        Self::with(Behaviour { defect: Some(name.to_owned()), seed: 7, ..Behaviour::default() }).await
+    }
+
+    pub async fn with(behaviour: Behaviour) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        Self { running: start("harness-runtime", listener, &behaviour).await.expect("a server") }
+    }
+
+    /// Opens a connection and sends a request that asks to close it afterwards.
+    pub async fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Exchange {
+        let url = self.running.url();
+        let rest = url.strip_prefix("http://").expect("http");
+        let (host, base) = rest.split_once('/').map_or((rest, String::new()), |(host, base)| (host, format!("/{base}")));
+        let mut request = format!("{method} {base}{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
+        for (name, value) in headers {
+            request += &format!("{name}: {value}\r\n");
+        }
+        if let Some(body) = body {
+            request += &format!("content-length: {}\r\n", body.len());
+        }
+        request += "\r\n";
+        request += body.unwrap_or_default();
+        let mut stream = TcpStream::connect(host).await.expect("a connection");
+        stream.write_all(request.as_bytes()).await.expect("sent");
+        Exchange { stream, raw: Vec::new(), ended: false }
+    }
+
+    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
+        self.open(method, path, headers, body).await.finish().await
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], None).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, &[("content-type", "application/json")], Some(&body.to_string())).await
+    }
+
+    /// The id of a new conversation.
+    pub async fn conversation(&self) -> String {
+        let answer = self.send("POST", "/v1/conversations", &[], None).await;
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        answer.json()["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Starts an execution of a new conversation; the members of `more` are added.
+    pub async fn start(&self, more: Value) -> Answer {
+        let mut body = json!({ "conversationId": self.conversation().await, "providerId": "scripted", "input": "hello" });
+        merge(&mut body, more);
+        self.post("/v1/executions", &body).await
+    }
+
+    /// The id of an execution that performs `script`.
+    pub async fn run(&self, script: Value) -> String {
+        self.run_with(json!({ "script": script })).await
+    }
+
+    pub async fn run_with(&self, config: Value) -> String {
+        let answer = self.start(json!({ "config": config })).await;
+        assert_eq!(answer.status, 202, "{}", answer.text());
+        answer.json()["id"].as_str().expect("an id").to_owned()
+    }
+
+    pub async fn execution(&self, id: &str) -> Value {
+        self.get(&format!("/v1/executions/{id}")).await.json()
+    }
+
+    pub async fn cancel(&self, id: &str, body: Value) -> Answer {
+        self.post(&format!("/v1/executions/{id}:cancel"), &body).await
+    }
+
+    pub async fn respond(&self, id: &str, action: &str, body: Value) -> Answer {
+        self.post(&format!("/v1/executions/{id}/actions/{action}:respond"), &body).await
+    }
+
+    pub async fn follow(&self, id: &str, after: u64) -> Exchange {
+        self.open("GET", &format!("/v1/executions/{id}/events?after={after}"), &[("accept", "text/event-stream")], None).await
+    }
+
+    /// Follows an execution to the end of its stream.
+    pub async fn stream(&self, id: &str) -> Vec<Value> {
+        let answer = self.follow(id, 0).await.finish().await;
+        assert!(answer.complete, "cut: {}", answer.text());
+        answer.events()
+    }
+
+    /// The history as a list.
+    pub async fn events(&self, id: &str) -> Vec<Value> {
+        self.get(&format!("/v1/executions/{id}/events")).await.json()["events"].as_array().expect("events").clone()
+    }
+
+    /// Follows an execution until an event of `kind` comes; gives that event.
+    pub async fn until(&self, id: &str, kind: &str) -> Value {
+        let mut exchange = self.follow(id, 0).await;
+        let answer = exchange.read_until(&format!("\"type\":\"{kind}\"")).await;
+        answer.events().into_iter().find(|event| event["type"] == kind).expect("the event")
+    }
+
+    /// The id of the action that an execution asks for.
+    pub async fn asked(&self, id: &str) -> String {
+        self.until(id, "action.required").await["data"]["id"].as_str().expect("an id").to_owned()
+    }
+}
+
+/// A request that was sent, while its answer comes in.
+pub struct Exchange {
+    stream: TcpStream,
+    raw: Vec<u8>,
+    ended: bool,
+}
+
+impl Exchange {
+    /// Reads to the end.
+    pub async fn finish(mut self) -> Answer {
+        while self.more().await {}
+        parse(&self.raw).expect("an answer")
+    }
+
+    /// Reads until the body holds `text`, with the frame around it.
+    pub async fn read_until(&mut self, text: &str) -> Answer {
+        loop {
+            if let Some(answer) = parse(&self.raw) {
+                let body = answer.text();
+                if body.split_once(text).is_some_and(|(_, rest)| rest.contains("\n\n")) {
+                    return answer;
+                }
+            }
+            assert!(self.more().await, "ended without {text}: {}", String::from_utf8_lossy(&self.raw));
+        }
+    }
+
+    async fn more(&mut self) -> bool {
+        if !self.ended {
+            let read = tokio::time::timeout(PATIENCE, self.stream.read_buf(&mut self.raw)).await.expect("an answer in time");
+            self.ended = !matches!(read, Ok(1..));
+        }
+        !self.ended
+    }
+}
+
+fn parse(raw: &[u8]) -> Option<Answer> {
+    let end = raw.windows(4).position(|window| window == b"\r\n\r\n")?;
+    let head = String::from_utf8_lossy(&raw[..end]).into_owned();
+    let mut lines = head.split("\r\n");
+    let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+    let headers: Vec<(String, String)> =
+        lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
+    let body = &raw[end + 4..];
+    let chunked = headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+    let (body, complete) = if chunked { unchunk(body) } else { (body.to_vec(), true) };
+    Some(Answer { status, headers, body, complete })
+}
+
+fn unchunk(mut raw: &[u8]) -> (Vec<u8>, bool) {
+    let mut body = Vec::new();
+    while let Some(end) = raw.windows(2).position(|window| window == b"\r\n") {
+        let size = std::str::from_utf8(&raw[..end]).ok().and_then(|size| usize::from_str_radix(size, 16).ok()).expect("a chunk size");
+        if size == 0 {
+            return (body, true);
+        }
+        let Some(chunk) = raw.get(end + 2..end + 2 + size) else { break };
+        body.extend_from_slice(chunk);
+        raw = raw.get(end + 4 + size..).unwrap_or_default();
+    }
+    (body, false)
+}
+
+/// Adds the members of `more`; a `null` removes.
+pub fn merge(body: &mut Value, more: Value) {
+    let Value::Object(more) = more else { panic!("not an object") };
+    for (name, value) in more {
+        if value.is_null() {
+            body.as_object_mut().expect("an object").remove(&name);
+        } else {
+            body[name] = value;
+        }
+    }
+}
+
+/// The types of events, in order.
+pub fn types(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["type"].as_str().unwrap_or_default()).collect()
+}

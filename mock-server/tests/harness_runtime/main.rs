@@ -1,0 +1,10 @@
+//! The reference server of `harness-runtime`, seen over raw TCP.
+
+mod actions;
+mod artifacts;
+mod cancellation;
+mod client;
+mod lifecycle;
+mod problems;
+mod start;
+mod streaming;
