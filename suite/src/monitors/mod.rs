@@ -1,0 +1,96 @@
+//! Monitors: rules of harness-runtime that hold over everything a run saw, not in one step.
+//!
+//! [`World::new`] reads the transcript once; each monitor is a pure function over it. A monitor accuses under exactly one rule, and
+//! each kind of violation has exactly one monitor: the file of a monitor says what it leaves to others. Shared facts (which numbers a
+//! reader can be trusted with, what a reader lacks) are worked out in [`history`].
+//!
+//! | violation | monitor |
+//! |---|---|
+//! | an event of another execution, or labelled as one | `envelope-owner` |
+//! | a number below 1, out of order, twice in a list, or skipped by every reader | `sequence` |
+//! | two contents under one number; a number that one reader skips and another one has; a list from 0 that lacks a known event | `append-only` |
+//! | an event at or below the cursor; a list after N, or the first event of a stream, that leaves out known events above it | `cursor` |
+//! | several terminal events; a terminal state whose history has none | `one-terminal` |
+//! | a non-terminal event above the terminal one | `terminal-last` |
+//! | an execution that changes after it was terminal | `terminal-final` |
+//! | state and terminal event of different outcome, or a live state after the terminal event | `state-matches-event` |
+//! | a stream that ends without its terminal event, or does not end after it | `stream-ends` |
+//! | artifacts listed without one creation event each, created without being listed, or in another order | `artifacts-match` |
+//! | two answers to one action | `action-answered-once` |
+//! | a documented failure without code and message / with another status than its code has | `problem-body` / `problem-status` |
+//! | a credential in an answer | `secret-echo` |
+
+mod action_answered_once;
+mod append_only;
+mod artifacts_match;
+mod cursor;
+mod envelope_owner;
+mod finding;
+mod history;
+mod numbering;
+mod one_terminal;
+mod problem;
+mod problem_body;
+mod problem_status;
+mod reading;
+mod same;
+mod secret_echo;
+mod sequence;
+mod snapshot;
+mod state_matches_event;
+mod stream_ends;
+mod terminal_final;
+mod terminal_last;
+
+#[cfg(test)]
+mod fairness;
+#[cfg(test)]
+mod testing;
+
+pub use finding::{MonitorFinding, Observation};
+
+use crate::transcript::Exchange;
+use history::History;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Everything a run saw, ready to be judged.
+pub struct World<'a> {
+    /// All exchanges of the run with one target, the sweep included, in any order.
+    pub exchanges: &'a [Arc<Exchange>],
+    /// Values of credential headers as they were sent, scheme included (`Bearer abc`).
+    pub secrets: &'a [String],
+    /// Documented error code -> its HTTP status.
+    pub problems: &'a BTreeMap<String, u16>,
+    history: History<'a>,
+}
+
+impl<'a> World<'a> {
+    /// Reads the histories out of the exchanges: n log n in the number of events seen.
+    pub fn new(exchanges: &'a [Arc<Exchange>], secrets: &'a [String], problems: &'a BTreeMap<String, u16>) -> Self {
+        Self { exchanges, secrets, problems, history: History::of(exchanges) }
+    }
+}
+
+/// What a monitor says of a whole run.
+pub type Check = fn(&World<'_>) -> Observation;
+
+/// Every monitor under the name that `monitor:` in requirements.yaml calls it by.
+pub fn monitors() -> &'static [(&'static str, Check)] {
+    &[
+        ("envelope-owner", envelope_owner::check),
+        ("sequence", sequence::check),
+        ("append-only", append_only::check),
+        ("cursor", cursor::check),
+        ("one-terminal", one_terminal::check),
+        ("terminal-last", terminal_last::check),
+        ("terminal-final", terminal_final::check),
+        ("state-matches-event", state_matches_event::check),
+        ("stream-ends", stream_ends::check),
+        ("artifacts-match", artifacts_match::check),
+        ("action-answered-once", action_answered_once::check),
+        ("problem-body", problem_body::check),
+        ("problem-status", problem_status::check),
+        ("secret-echo", secret_echo::check),
+    ]
+}

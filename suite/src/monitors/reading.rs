@@ -1,0 +1,247 @@
+//! One reader's view of one history: a JSON list or an event stream, with its cursor. Owns no judgement.
+
+use crate::transcript::{Body, Exchange, Frame, StreamEnd};
+use proofmark_reports::model::Mismatch;
+use serde_json::Value;
+use std::time::Duration;
+
+/// What one request for the events of an execution brought.
+pub(super) struct Reading<'a> {
+    pub(super) exchange: &'a Exchange,
+    pub(super) kind: Kind<'a>,
+    pub(super) start: Start,
+    /// In the order of arrival, duplicates included, strangers left out.
+    pub(super) events: Vec<Event>,
+    /// Events that name another execution which the run knows: they leaked in and are nobody's business but `envelope-owner`'s.
+    pub(super) strangers: Vec<Event>,
+    /// Every element could be read as an event of this history, so that what is not here was not sent.
+    pub(super) sound: bool,
+    /// What is wrong with its numbers; numbers of such a reading bear no witness against others.
+    pub(super) numbering: Vec<Mismatch>,
+    /// Known events that should be here.
+    pub(super) missing: Vec<Missing>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Kind<'a> {
+    List,
+    Stream(&'a StreamEnd),
+}
+
+/// Where a reader asked to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// Above this sequence; 0 when no cursor was given.
+    After(i64),
+    /// A cursor in an odd spelling, a `Last-Event-ID` or another parameter beside it: the text does not say what counts.
+    Unclear,
+}
+
+pub(super) struct Event {
+    pub(super) sequence: i64,
+    pub(super) kind: String,
+    /// When the kit had it, since the start of the run.
+    pub(super) at: Duration,
+    /// Place in the answer: element of the list, or number of the frame, from 0.
+    pub(super) place: usize,
+    pub(super) value: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Missing {
+    pub(super) sequence: i64,
+    pub(super) gap: Gap,
+}
+
+/// Where in a reading an event is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// Between the cursor and the first event.
+    Front,
+    /// Between two events.
+    Hole,
+    /// After the last event of a list, or from an empty one.
+    Tail,
+}
+
+impl<'a> Reading<'a> {
+    /// The reading in a 200 answer to `listEvents` or `followEvents`; `None` when there is none to be read.
+    pub(super) fn of(exchange: &'a Exchange) -> Option<Self> {
+        let operation = exchange.operation.as_deref()?;
+        let reply = exchange.http()?;
+        if !matches!(operation, "listEvents" | "followEvents") || reply.status != 200 || exchange.request.method != "GET" {
+            return None;
+        }
+        let (kind, elements) = match &reply.body {
+            Body::Stream { frames, end } => (Kind::Stream(end), stream_events(frames)),
+            Body::Whole(_) => (Kind::List, list_events(reply.json()?, exchange.ended)?),
+            Body::Partial(..) => return None,
+        };
+        let sound = elements.iter().all(Option::is_some);
+        let events = elements.into_iter().flatten().collect();
+        let (strangers, numbering, missing) = (Vec::new(), Vec::new(), Vec::new());
+        Some(Self { exchange, kind, start: start(exchange), events, strangers, sound, numbering, missing })
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.kind, Kind::List)
+    }
+
+    /// The server had its say: a list, or a stream that it ended itself.
+    pub(super) fn is_finished(&self) -> bool {
+        matches!(self.kind, Kind::List | Kind::Stream(StreamEnd::Closed))
+    }
+
+    pub(super) fn after(&self) -> Option<i64> {
+        match self.start {
+            Start::After(cursor) => Some(cursor),
+            Start::Unclear => None,
+        }
+    }
+
+    /// Nothing that any rule about numbers or completeness could say against it.
+    pub(super) fn is_clean(&self) -> bool {
+        self.sound && self.numbering.is_empty() && self.missing.is_empty()
+    }
+
+    pub(super) fn terminal(&self) -> Option<&Event> {
+        self.events.iter().find(|event| event.is_terminal())
+    }
+
+    /// Where an event stands, as a path in the answer.
+    pub(super) fn path(&self, event: &Event) -> String {
+        let element = if self.is_list() { "events" } else { "frames" };
+        format!("{element}[{}]", event.place)
+    }
+}
+
+impl Event {
+    fn of(value: Value, at: Duration, place: usize) -> Option<Self> {
+        let sequence = integer(value.get("sequence")?)?;
+        let kind = value.get("type")?.as_str()?.to_owned();
+        value.is_object().then_some(Self { sequence, kind, at, place, value })
+    }
+
+    pub(super) fn is_terminal(&self) -> bool {
+        outcome(&self.kind).is_some()
+    }
+
+    /// The execution it says it belongs to.
+    pub(super) fn owner(&self) -> Option<&str> {
+        self.value["executionId"].as_str()
+    }
+
+    /// A member of `data`, when it is a string.
+    pub(super) fn text(&self, member: &str) -> Option<&str> {
+        self.value["data"][member].as_str()
+    }
+}
+
+/// The terminal state that an event type announces; `None` for types that end nothing, unknown ones among them.
+pub(super) fn outcome(kind: &str) -> Option<&'static str> {
+    match kind {
+        "run.completed" => Some("succeeded"),
+        "run.failed" => Some("failed"),
+        "run.cancelled" => Some("cancelled"),
+        _ => None,
+    }
+}
+
+fn list_events(body: Value, at: Duration) -> Option<Vec<Option<Event>>> {
+    let Value::Object(mut members) = body else { return None };
+    let Some(Value::Array(elements)) = members.remove("events") else { return None };
+    Some(elements.into_iter().enumerate().map(|(place, value)| Event::of(value, at, place)).collect())
+}
+
+/// Frames without data are comments and carry nothing.
+fn stream_events(frames: &[Frame]) -> Vec<Option<Event>> {
+    let event = |(place, frame): (usize, &Frame)| {
+        let data = frame.data.as_deref()?;
+        Some(serde_json::from_str(data).ok().and_then(|value| Event::of(value, frame.at, place)))
+    };
+    frames.iter().enumerate().filter_map(event).collect()
+}
+
+/// Only plain digits without leading zeros mean the same to every server.
+fn start(exchange: &Exchange) -> Start {
+    let resumes = exchange.request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("last-event-id"));
+    if resumes || exchange.query.keys().any(|name| name != "after") {
+        return Start::Unclear;
+    }
+    let Some(after) = exchange.query.get("after") else { return Start::After(0) };
+    let plain = after == "0" || (after.bytes().all(|b| b.is_ascii_digit()) && !after.starts_with('0'));
+    match after.parse() {
+        Ok(cursor) if plain => Start::After(cursor),
+        _ => Start::Unclear,
+    }
+}
+
+/// A whole number, `3.0` included.
+fn integer(value: &Value) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let whole = |number: f64| number.fract() == 0.0 && number.abs() < EXACT;
+    #[expect(clippy::cast_possible_truncation, reason = "below 2^53 a whole double is an integer")]
+    let cast = |number: f64| number as i64;
+    value.as_i64().or_else(|| value.as_f64().filter(|n| whole(*n)).map(cast))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitors::testing::{Ask, events, sse};
+    use serde_json::json;
+
+    fn start_of(ask: Ask) -> Start {
+        let exchange = ask.finish(1);
+        Reading::of(&exchange).unwrap().start
+    }
+
+    #[test]
+    fn cursors_count_only_when_everyone_reads_them_alike() {
+        assert_eq!(start_of(Ask::list("e", &[])), Start::After(0));
+        for (text, expected) in [("0", Start::After(0)), ("17", Start::After(17))] {
+            assert_eq!(start_of(Ask::list("e", &[]).query("after", text)), expected);
+        }
+        for odd in ["", " 2", "+3", "03", "1e2", "0x3", "99999999999999999999"] {
+            assert_eq!(start_of(Ask::list("e", &[]).query("after", odd)), Start::Unclear, "{odd:?}");
+        }
+        assert_eq!(start_of(Ask::list("e", &[]).header("Last-Event-ID", "2")), Start::Unclear);
+        assert_eq!(start_of(Ask::list("e", &[]).query("limit", "2")), Start::Unclear);
+    }
+
+    #[test]
+    fn comments_carry_nothing_and_garbage_makes_a_stream_unsound() {
+        let heartbeat = Frame { comments: vec!["hi".into()], ..Frame::default() };
+        let mut frames = sse(&events("queued started"));
+        frames.insert(1, heartbeat);
+        let exchange = Ask::frames("e", frames.clone(), StreamEnd::HungUp).finish(1);
+        let reading = Reading::of(&exchange).unwrap();
+        assert!(reading.sound);
+        assert_eq!(reading.events.iter().map(|e| (e.sequence, e.place)).collect::<Vec<_>>(), [(1, 0), (2, 2)]);
+
+        for garbage in ["{", "[]", "{}", r#"{"sequence":1.5,"type":"x"}"#, r#"{"sequence":"1","type":"x"}"#, r#"{"sequence":1}"#] {
+            let mut torn = frames.clone();
+            torn[2].data = Some(garbage.into());
+            let exchange = Ask::frames("e", torn, StreamEnd::HungUp).finish(1);
+            let reading = Reading::of(&exchange).unwrap();
+            assert!(!reading.sound && reading.events.len() == 1, "{garbage}");
+        }
+    }
+
+    #[test]
+    fn integers_may_be_written_with_a_point() {
+        assert_eq!(integer(&json!(3.0)), Some(3));
+        assert_eq!(integer(&json!(-1)), Some(-1));
+        assert_eq!(integer(&json!(3.5)), None);
+        assert_eq!(integer(&json!(1e300)), None);
+    }
+
+    #[test]
+    fn what_is_no_list_is_no_reading() {
+        for body in [json!({}), json!([]), json!({"events": {}})] {
+            assert!(Reading::of(&Ask::json("listEvents", "e", 200, &body).finish(1)).is_none(), "{body}");
+        }
+        assert!(Reading::of(&Ask::json("listEvents", "e", 404, &json!({"events": []})).finish(1)).is_none());
+        assert!(Reading::of(&Ask::list("e", &[]).method("HEAD").finish(1)).is_none());
+    }
+}
