@@ -1,8 +1,18 @@
 //! The suite of Proofmark: plan, run, judge.
+//!
+//! The way of one scenario: `fixtures` (text) -> `scenario` (data) -> `plan` (which cases, and why not) -> `runner` (requests, transcript)
+//! -> `judge` (verdicts) -> a report of the `reports` crate. `check` walks it for one target; `commands` are what the program offers.
 
+pub mod check;
+pub mod contracts;
 pub mod drivers;
 pub mod fixtures;
-pub mod scenario;
-pub mod transcript;
+pub mod judge;
+pub mod monitors;
+pub mod plan;
 pub mod profile;
 pub mod recorder;
+pub mod runner;
+pub mod scenario;
+pub mod target;
+pub mod transcript;

@@ -23,6 +23,12 @@ const BARRIER_BOUND: Duration = Duration::from_millis(500);
 #[error("failed to set up the HTTP client: {0}")]
 pub struct SetupError(String);
 
+impl SetupError {
+    pub fn new(problem: impl Into<String>) -> Self {
+        Self(problem.into())
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct HttpDriver {
     client: reqwest::Client,

@@ -1,0 +1,168 @@
+//! One target, from its address to its part of the report: recognise, discover, plan, run, judge.
+
+use crate::contracts;
+use crate::drivers::http::{HttpDriver, SetupError};
+use crate::fixtures::Fixtures;
+use crate::judge::fold::{Seen, fold};
+use crate::judge::shapes;
+use crate::judge::transcript::Transcripts;
+use crate::plan::{Case, Filter, Known, missing_stimuli, plan};
+use crate::profile::Profile;
+use crate::recorder::Recorder;
+use crate::runner::run::{self, Progress, Ran};
+use crate::runner::session::Session;
+use crate::runner::settings::Settings;
+use crate::scenario::catalogue::Catalogue;
+use crate::scenario::fields::Result as FixtureResult;
+use crate::target::{self, Address, Recognised, Wire};
+use proofmark_reports::model::{Abort, TargetReport};
+use proofmark_reports::summary;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What is to be checked.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub address: Address,
+    /// How the report names it.
+    pub name: String,
+    /// Given instead of found out.
+    pub contract: Option<String>,
+    pub profile: Option<Profile>,
+}
+
+/// Every contract of the fixtures, read and checked.
+pub fn catalogues(fixtures: &Fixtures) -> FixtureResult<BTreeMap<String, Arc<Catalogue>>> {
+    fixtures.contracts().into_iter().map(|name| Ok((name.to_owned(), Arc::new(Catalogue::load(fixtures, name)?)))).collect()
+}
+
+/// A checked target with the values that must not be shown.
+pub struct Checked {
+    pub report: TargetReport,
+    pub secrets: Vec<String>,
+}
+
+/// Checks one target. What it does or does not do is in the report; an error is the kit's own.
+pub async fn check(
+    catalogues: &BTreeMap<String, Arc<Catalogue>>,
+    target: &Target,
+    settings: &Settings,
+    filters: &[Filter],
+    show_wire: bool,
+    progress: &dyn Progress,
+) -> Result<Checked, SetupError> {
+    let mut settings = settings.clone();
+    settings.headers.extend(target.address.credentials.iter().map(|value| ("authorization".to_owned(), value.clone())));
+    let (session, recognised) = open(catalogues, target, &settings).await?;
+    let contract = session.catalogue.contract.clone();
+    let mut report = empty(target, &contract);
+    let described = match &recognised {
+        Recognised::Yes(body) => body.clone(),
+        _ if target.contract.is_some() && matches!(recognised, Recognised::No(_)) => Value::Null,
+        other => {
+            report.aborted = target::abort(other, target.contract.is_some().then_some(&*session.catalogue));
+            report.contract = target.contract.clone().unwrap_or_default();
+            return Ok(Checked { report, secrets: contracts::secrets(&[], &settings.headers) });
+        }
+    };
+    report.description = contracts::description(&described);
+    let profile = target.profile.clone().unwrap_or_default();
+    let known = contracts::discover(&session, &profile, &described).await;
+    let cases = plan(&session.catalogue, filters, &known);
+    let session = equipped(session, &known);
+    let ran = run::run(&session, &cases, progress).await;
+    Ok(judge(report, &session, &cases, &ran, show_wire, filters.is_empty()))
+}
+
+/// The plan for a target, without running it.
+pub async fn planned(
+    catalogues: &BTreeMap<String, Arc<Catalogue>>,
+    target: &Target,
+    settings: &Settings,
+    filters: &[Filter],
+) -> Result<Result<Vec<Case>, Abort>, SetupError> {
+    let (session, recognised) = open(catalogues, target, settings).await?;
+    let described = match &recognised {
+        Recognised::Yes(body) => body.clone(),
+        other => {
+            let abort = target::abort(other, Some(&session.catalogue));
+            return Ok(abort.map_or_else(|| Ok(Vec::new()), Err));
+        }
+    };
+    let known = contracts::discover(&session, &target.profile.clone().unwrap_or_default(), &described).await;
+    Ok(Ok(plan(&session.catalogue, filters, &known)))
+}
+
+/// Finds the contract that the target speaks, among those of its wire.
+async fn open(
+    catalogues: &BTreeMap<String, Arc<Catalogue>>,
+    target: &Target,
+    settings: &Settings,
+) -> Result<(Arc<Session>, Recognised), SetupError> {
+    let fits = |catalogue: &&Arc<Catalogue>| match &target.contract {
+        Some(name) => catalogue.contract == *name,
+        None => catalogue.operations.grpc == (target.address.wire == Wire::Grpc),
+    };
+    let mut last = None;
+    for catalogue in catalogues.values().filter(fits) {
+        let recorder = Arc::new(Recorder::default());
+        let http = HttpDriver::new(recorder.clone())?;
+        let session = Session::new(catalogue.clone(), settings.clone(), target.address.base.clone(), http, recorder);
+        let recognised = target::recognise(&session).await;
+        let found = matches!(recognised, Recognised::Yes(_) | Recognised::Silent(_));
+        last = Some((Arc::new(session), recognised));
+        if found {
+            break;
+        }
+    }
+    last.ok_or_else(|| SetupError::new("the fixtures hold no contract for this kind of target"))
+}
+
+fn empty(target: &Target, contract: &str) -> TargetReport {
+    TargetReport {
+        url: target.name.clone(),
+        contract: contract.to_owned(),
+        description: BTreeMap::new(),
+        aborted: None,
+        features: Vec::new(),
+        requirements: Vec::new(),
+        scenarios: Vec::new(),
+        missing_stimuli: Vec::new(),
+    }
+}
+
+fn equipped(session: Arc<Session>, known: &Known) -> Arc<Session> {
+    match Arc::try_unwrap(session) {
+        Ok(mut session) => {
+            session.stimuli.clone_from(&known.stimuli);
+            session.facts.clone_from(&known.facts);
+            Arc::new(session)
+        }
+        Err(session) => session,
+    }
+}
+
+fn judge(mut report: TargetReport, session: &Session, cases: &[Case], ran: &Ran, show_wire: bool, whole: bool) -> Checked {
+    let exchanges = session.recorder.exchanges();
+    let secrets = contracts::secrets(&exchanges, &session.settings.headers);
+    let shapes = shapes::judge(&session.catalogue, &exchanges);
+    let monitors = contracts::observe(&session.catalogue, &exchanges, &secrets);
+    let transcripts = Transcripts::new(&exchanges);
+    let seen = Seen {
+        catalogue: &session.catalogue,
+        cases,
+        results: &ran.results,
+        shapes: &shapes,
+        monitors: &monitors,
+        transcripts: &transcripts,
+        show_wire,
+    };
+    let folded = fold(&seen);
+    report.features = summary::features(&folded.requirements);
+    report.requirements = folded.requirements;
+    report.scenarios = folded.scenarios;
+    report.missing_stimuli = if whole { missing_stimuli(&session.catalogue, cases) } else { Vec::new() };
+    report.aborted.clone_from(&ran.aborted);
+    Checked { report, secrets }
+}

@@ -1,0 +1,53 @@
+//! What the kit knows of a contract beyond its fixtures: what can be discovered of a target, and which monitors watch it.
+
+pub mod harness_runtime;
+
+use crate::monitors::{self, Observation, World};
+use crate::plan::Known;
+use crate::profile::Profile;
+use crate::runner::session::Session;
+use crate::scenario::catalogue::Catalogue;
+use crate::transcript::Exchange;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Header names whose values are credentials, whoever sends them.
+const CREDENTIALS: &[&str] = &["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"];
+
+/// Finds out what the profile does not say. `described` is the answer by which the target was recognised.
+pub async fn discover(session: &Arc<Session>, profile: &Profile, described: &Value) -> Known {
+    match session.catalogue.contract.as_str() {
+        harness_runtime::CONTRACT => harness_runtime::discover(session, profile, described).await,
+        _ => Known { stimuli: profile.stimuli.clone(), facts: profile.facts.clone(), ..Known::default() },
+    }
+}
+
+/// What the target says of itself, for the head of the report.
+pub fn description(described: &Value) -> BTreeMap<String, String> {
+    let members = described.as_object().into_iter().flatten();
+    members.filter_map(|(name, value)| value.as_str().map(|text| (name.clone(), text.to_owned()))).collect()
+}
+
+/// Every monitor that a requirement of the contract names, by requirement.
+pub fn observe(catalogue: &Catalogue, exchanges: &[Arc<Exchange>], secrets: &[String]) -> BTreeMap<String, Observation> {
+    let named: Vec<_> = catalogue.requirements.iter().filter_map(|r| r.monitor.as_deref().map(|m| (r.id.clone(), m))).collect();
+    if named.is_empty() {
+        return BTreeMap::new();
+    }
+    let world = World::new(exchanges, secrets, &catalogue.operations.problems);
+    named
+        .into_iter()
+        .filter_map(|(id, name)| monitors::monitors().iter().find(|(known, _)| *known == name).map(|(_, check)| (id, check(&world))))
+        .collect()
+}
+
+/// The values that must never come back: of `--header`, and of credential headers that scenarios sent.
+pub fn secrets(exchanges: &[Arc<Exchange>], configured: &[(String, String)]) -> Vec<String> {
+    const SHORTEST: usize = 6;
+    let sent = exchanges.iter().flat_map(|e| &e.request.headers).filter(|(name, _)| CREDENTIALS.contains(&name.as_str()));
+    let mut values: Vec<String> = configured.iter().chain(sent).map(|(_, value)| value.clone()).filter(|v| v.len() >= SHORTEST).collect();
+    values.sort();
+    values.dedup();
+    values
+}

@@ -1,0 +1,203 @@
+//! Transcripts as a report shows them: lines of text, long bodies cut, the request as a `curl` line where one call shows it.
+
+use crate::transcript::{Body, Exchange, Frame, NoReply, Reply, StreamEnd};
+use proofmark_reports::model;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The longest body that is shown whole.
+const BODY: usize = 4096;
+/// The most frames of a stream that are shown.
+const FRAMES: usize = 60;
+/// The most exchanges of a case that are shown: its first and its last ones.
+const EXCHANGES: usize = 80;
+
+pub struct Transcripts<'a> {
+    by_id: BTreeMap<u64, &'a Arc<Exchange>>,
+    by_case: BTreeMap<&'a str, Vec<&'a Arc<Exchange>>>,
+}
+
+impl<'a> Transcripts<'a> {
+    pub fn new(exchanges: &'a [Arc<Exchange>]) -> Self {
+        let mut by_case: BTreeMap<&str, Vec<&Arc<Exchange>>> = BTreeMap::new();
+        for exchange in exchanges {
+            by_case.entry(&*exchange.case).or_default().push(exchange);
+        }
+        Self { by_id: exchanges.iter().map(|e| (e.id, e)).collect(), by_case }
+    }
+
+    pub fn of_case(&self, case: &str) -> Vec<model::Exchange> {
+        let all = self.by_case.get(case).map(Vec::as_slice).unwrap_or_default();
+        let start = all.first().map(|e| e.began).unwrap_or_default();
+        let half = EXCHANGES / 2;
+        let shown = all.iter().enumerate().filter(|(i, _)| all.len() <= EXCHANGES || *i < half || *i >= all.len() - half);
+        shown.map(|(_, e)| render(e, start)).collect()
+    }
+
+    pub fn of_exchanges(&self, ids: &[u64]) -> Vec<model::Exchange> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        let found: Vec<_> = ids.iter().filter_map(|id| self.by_id.get(id)).take(EXCHANGES).collect();
+        let start = found.first().map(|e| e.began).unwrap_or_default();
+        found.into_iter().map(|e| render(e, start)).collect()
+    }
+
+    /// A shell line, when the finding rests on one HTTP request.
+    pub fn reproduce(&self, ids: &[u64]) -> Option<String> {
+        let [id] = ids else { return None };
+        curl(self.by_id.get(id)?)
+    }
+}
+
+fn render(exchange: &Exchange, start: std::time::Duration) -> model::Exchange {
+    model::Exchange {
+        number: exchange.id,
+        step: exchange.step.clone(),
+        at_ms: u64::try_from(exchange.began.saturating_sub(start).as_millis()).unwrap_or(u64::MAX),
+        request: request(exchange),
+        response: response(&exchange.reply),
+    }
+}
+
+fn request(exchange: &Exchange) -> Vec<String> {
+    let request = &exchange.request;
+    let mut lines = vec![format!("{} {}", request.method, request.url)];
+    lines.extend(request.headers.iter().map(|(name, value)| format!("{name}: {value}")));
+    if let Some(body) = &request.body {
+        lines.push(String::new());
+        lines.extend(text(body));
+    }
+    lines
+}
+
+fn response(reply: &Reply) -> Vec<String> {
+    match reply {
+        Reply::None(none) => vec![missing(none)],
+        Reply::Grpc(reply) => {
+            let mut lines: Vec<String> = reply.messages.iter().map(ToString::to_string).collect();
+            lines.push(format!("grpc-status: {}", reply.code.map_or("none".to_owned(), |code| code.to_string())));
+            lines.push(format!("grpc-message: {}", reply.message));
+            lines.extend(reply.trailers.iter().map(|(name, value)| format!("{name}: {value}")));
+            lines
+        }
+        Reply::Http(reply) => {
+            let mut lines = vec![format!("HTTP {}", reply.status)];
+            lines.extend(reply.headers.iter().map(|(name, value)| format!("{name}: {value}")));
+            lines.push(String::new());
+            match &reply.body {
+                Body::Whole(body) => lines.extend(text(body)),
+                Body::Partial(body, why) => {
+                    lines.extend(text(body));
+                    lines.push(format!("[{why}]"));
+                }
+                Body::Stream { frames, end } => {
+                    lines.extend(frames.iter().take(FRAMES).map(frame));
+                    if frames.len() > FRAMES {
+                        lines.push(format!("[{} more frames]", frames.len() - FRAMES));
+                    }
+                    lines.push(format!("[{}]", ended(end)));
+                }
+            }
+            lines
+        }
+    }
+}
+
+fn frame(frame: &Frame) -> String {
+    let mut parts: Vec<String> = frame.comments.iter().map(|comment| format!(":{comment}")).collect();
+    parts.extend(frame.event.as_ref().map(|event| format!("event: {event}")));
+    parts.extend(frame.id.as_ref().map(|id| format!("id: {id}")));
+    parts.extend(frame.retry.as_ref().map(|retry| format!("retry: {retry}")));
+    parts.extend(frame.data.as_ref().map(|data| format!("data: {}", cut(data, BODY))));
+    parts.join(" | ")
+}
+
+fn missing(none: &NoReply) -> String {
+    match none {
+        NoReply::Unreachable(why) => format!("[not reached: {why}]"),
+        NoReply::Closed(why) => format!("[closed without a whole answer: {why}]"),
+        NoReply::Garbled(why) => format!("[not an HTTP answer: {why}]"),
+        NoReply::TimedOut(bound) => format!("[no answer within {bound:?}]"),
+    }
+}
+
+fn ended(end: &StreamEnd) -> String {
+    match end {
+        StreamEnd::Closed => "the server ended the stream".to_owned(),
+        StreamEnd::HungUp => "the kit hung up".to_owned(),
+        StreamEnd::Cut(why) => format!("the connection broke: {why}"),
+        StreamEnd::TimedOut(after) => format!("still open after {after:?}; the kit hung up"),
+        StreamEnd::Bound(bound) => format!("bound crossed: {bound}"),
+    }
+}
+
+fn text(body: &[u8]) -> Vec<String> {
+    cut(&String::from_utf8_lossy(body), BODY).lines().map(str::to_owned).collect()
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    if text.len() <= longest {
+        return text.to_owned();
+    }
+    let end = (0..=longest).rev().find(|i| text.is_char_boundary(*i)).unwrap_or_default();
+    format!("{}[... {} bytes in all]", &text[..end], text.len())
+}
+
+fn curl(exchange: &Exchange) -> Option<String> {
+    let request = &exchange.request;
+    if exchange.operation.is_none() && request.headers.first().is_some_and(|(name, _)| name == "raw") || !request.url.starts_with("http") {
+        return None;
+    }
+    let mut line = "curl -sS -i -N".to_owned();
+    if request.method != "GET" {
+        line.push_str(&format!(" -X {}", request.method));
+    }
+    for (name, value) in request.headers.iter().filter(|(name, _)| name != "user-agent") {
+        line.push_str(&format!(" -H {}", quote(&format!("{name}: {value}"))));
+    }
+    if let Some(body) = &request.body {
+        line.push_str(&format!(" --data-binary {}", quote(std::str::from_utf8(body).ok()?)));
+    }
+    line.push_str(&format!(" {}", quote(&request.url)));
+    Some(line)
+}
+
+/// For a POSIX shell.
+fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::Request;
+    use std::time::Duration;
+
+    #[test]
+    fn a_request_becomes_a_shell_line() {
+        let exchange = Exchange {
+            id: 1,
+            case: "c".into(),
+            step: "call x".to_owned(),
+            operation: Some("x".to_owned()),
+            params: BTreeMap::new(),
+            query: BTreeMap::new(),
+            request: Request {
+                method: "POST".to_owned(),
+                url: "http://a/b?c=d&e".to_owned(),
+                headers: vec![("accept".to_owned(), "*/*".to_owned())],
+                body: Some("it's".into()),
+            },
+            began: Duration::ZERO,
+            ended: Duration::ZERO,
+            reply: Reply::None(NoReply::Closed("eof".to_owned())),
+        };
+        assert_eq!(curl(&exchange).unwrap(), r"curl -sS -i -N -X POST -H 'accept: */*' --data-binary 'it'\''s' 'http://a/b?c=d&e'");
+    }
+
+    #[test]
+    fn long_bodies_are_cut_between_characters() {
+        assert_eq!(cut("ää", 3), "ä[... 4 bytes in all]");
+    }
+}

@@ -1,0 +1,221 @@
+//! The plan: which cases run, which do not, and why. Decided before anything of them is sent.
+
+use crate::scenario::catalogue::Catalogue;
+use crate::scenario::model::{Action, Scenario, Step};
+use proofmark_reports::model::MissingStimulus;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// One case of one scenario: a test of its own.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// `contract/area/scenario` or `contract/area/scenario/case`.
+    pub path: Arc<str>,
+    pub scenario: Arc<Scenario>,
+    /// What `${case...}` names.
+    pub values: Value,
+    /// How many executions it may have alive at once.
+    pub executions: usize,
+    pub decision: Decision,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Run,
+    /// The target declares that it lacks what this is about.
+    NotApplicable(String),
+    /// Nothing provokes it here; which stimulus or fact is missing.
+    NotExercised {
+        missing: String,
+        reason: String,
+    },
+}
+
+/// What is known of the target when planning.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Stimuli by name, as members of a start request.
+    pub stimuli: BTreeMap<String, Value>,
+    pub facts: BTreeMap<String, Value>,
+    /// Capability levels by provider.
+    pub manifests: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Known {
+    fn supports(&self, provider: &str, capability: &str) -> Option<bool> {
+        self.manifests.get(provider).map(|levels| levels.get(capability).is_some_and(|level| level != "unsupported"))
+    }
+
+    fn nobody_supports(&self, capability: &str) -> bool {
+        !self.manifests.is_empty() && self.manifests.keys().all(|provider| self.supports(provider, capability) == Some(false))
+    }
+}
+
+/// All cases of the contract that `filters` select, in the order of the fixtures.
+pub fn plan(catalogue: &Catalogue, filters: &[Filter], known: &Known) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (area, scenario) in catalogue.scenarios() {
+        let shared = Arc::new(scenario.clone());
+        let rules = Catalogue::own_rules(scenario);
+        for (name, values) in &scenario.cases {
+            let mut path = format!("{}/{}/{}", catalogue.contract, area.name, scenario.id);
+            if let Some(name) = name {
+                path.push('/');
+                path.push_str(name);
+            }
+            if filters.is_empty() || filters.iter().any(|filter| filter.selects(&path, &rules)) {
+                cases.push(Case {
+                    path: path.into(),
+                    scenario: shared.clone(),
+                    values: values.clone(),
+                    executions: starts(&scenario.steps, catalogue),
+                    decision: decide(scenario, catalogue, known),
+                });
+            }
+        }
+    }
+    cases
+}
+
+fn decide(scenario: &Scenario, catalogue: &Catalogue, known: &Known) -> Decision {
+    let mut missing = None;
+    for need in &scenario.needs {
+        let capability = catalogue.stimuli.stimuli.get(need).and_then(|s| s.capability.as_deref());
+        match (known.stimuli.get(need).or_else(|| known.facts.get(need)), capability) {
+            (Some(stimulus), Some(capability)) => {
+                let provider = stimulus["providerId"].as_str().unwrap_or_default();
+                if known.supports(provider, capability) == Some(false) {
+                    return Decision::NotApplicable(format!("provider `{provider}` declares no support for {capability}"));
+                }
+            }
+            (None, Some(capability)) if known.nobody_supports(capability) => {
+                return Decision::NotApplicable(format!("no provider declares support for {capability}"));
+            }
+            (None, _) => missing = missing.or(Some(need)),
+            (Some(_), None) => {}
+        }
+    }
+    let provider = scenario.needs.iter().find_map(|need| known.stimuli.get(need)).and_then(|s| s["providerId"].as_str());
+    for capability in &scenario.capabilities {
+        match provider {
+            Some(provider) if known.supports(provider, capability) == Some(false) => {
+                return Decision::NotApplicable(format!("provider `{provider}` declares no support for {capability}"));
+            }
+            None if known.nobody_supports(capability) => {
+                return Decision::NotApplicable(format!("no provider declares support for {capability}"));
+            }
+            _ => {}
+        }
+    }
+    match missing {
+        None => Decision::Run,
+        Some(need) => {
+            let what = if catalogue.stimuli.facts.contains_key(need) { "fact" } else { "stimulus" };
+            Decision::NotExercised { missing: need.clone(), reason: format!("no {what} `{need}` is known for this target") }
+        }
+    }
+}
+
+/// How many executions a case starts at the most; its share of the budget.
+fn starts(steps: &[Step], catalogue: &Catalogue) -> usize {
+    let Some(executions) = &catalogue.operations.executions else { return 0 };
+    steps
+        .iter()
+        .map(|step| match &step.action {
+            Action::Call(call) => usize::from(call.operation == executions.start),
+            Action::Together(branches) => branches.iter().map(|steps| starts(steps, catalogue)).sum(),
+            Action::Preamble { steps, .. } => starts(steps, catalogue),
+            _ => 0,
+        })
+        .sum()
+}
+
+/// The stimuli that cases wait for, with TOML to paste into a profile.
+pub fn missing_stimuli(catalogue: &Catalogue, cases: &[Case]) -> Vec<MissingStimulus> {
+    let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
+    for case in cases {
+        if let Decision::NotExercised { missing, .. } = &case.decision {
+            *waiting.entry(missing).or_default() += 1;
+        }
+    }
+    waiting
+        .into_iter()
+        .filter_map(|(name, cases)| {
+            let stimulus = catalogue.stimuli.stimuli.get(name)?;
+            let toml = format!("[stimuli.{name}]\n{}", stimulus.example.trim_end());
+            Some(MissingStimulus { name: name.to_owned(), about: stimulus.about.clone(), cases, toml })
+        })
+        .collect()
+}
+
+/// A path glob over `contract/area/scenario/case`, or a requirement id.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    text: String,
+    parts: Vec<String>,
+}
+
+impl Filter {
+    pub fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), parts: text.trim_matches('/').split('/').map(str::to_owned).collect() }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn selects(&self, path: &str, rules: &BTreeSet<&str>) -> bool {
+        if rules.contains(self.text.as_str()) {
+            return true;
+        }
+        let path: Vec<&str> = path.split('/').collect();
+        let parts: Vec<&str> = self.parts.iter().map(String::as_str).collect();
+        fits(&parts, &path)
+    }
+}
+
+/// `**` stands for any number of parts, `*` inside a part for any characters. A filter that names the start of a path selects what is below.
+fn fits(parts: &[&str], path: &[&str]) -> bool {
+    match (parts.split_first(), path.split_first()) {
+        (None, _) => true,
+        (Some((&"**", rest)), _) => (0..=path.len()).any(|skip| fits(rest, &path[skip..])),
+        (Some((part, rest)), Some((name, below))) => part_fits(part.as_bytes(), name.as_bytes()) && fits(rest, below),
+        (Some(_), None) => false,
+    }
+}
+
+fn part_fits(pattern: &[u8], name: &[u8]) -> bool {
+    match pattern.split_first() {
+        None => name.is_empty(),
+        Some((b'*', rest)) => (0..=name.len()).any(|skip| part_fits(rest, &name[skip..])),
+        Some((b'?', rest)) => !name.is_empty() && part_fits(rest, &name[1..]),
+        Some((byte, rest)) => name.first() == Some(byte) && part_fits(rest, &name[1..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_globs_over_paths_and_ids() {
+        let rules = BTreeSet::from(["HR-IDEM-1"]);
+        let selects = |filter: &str| Filter::new(filter).selects("harness-runtime/idempotency/other-input/order", &rules);
+        for filter in [
+            "harness-runtime",
+            "harness-runtime/idempotency",
+            "harness-runtime/idempotency/**",
+            "**/other-input",
+            "**/other-*/order",
+            "*/idem*/*",
+            "HR-IDEM-1",
+            "**",
+        ] {
+            assert!(selects(filter), "{filter}");
+        }
+        for filter in ["harness", "model-runtime/**", "**/other-output", "HR-IDEM-11", "*/idempotency/*/reverse", "idempotency"] {
+            assert!(!selects(filter), "{filter}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Runs one case: its rounds, its steps, their expectations. How a kind of step talks to the target is in `steps`.
+
+use super::outcome::{CaseResult, Evaluation, Stop};
+use super::session::Session;
+use super::settings::Random;
+use super::steps;
+use crate::drivers::http::Gate;
+use crate::judge::evaluate::{Verdict, evaluate};
+use crate::plan::Case;
+use crate::scenario::fill::{FillError, Scope};
+use crate::scenario::model::{Action, Expectation, SavePath, Step};
+use crate::scenario::{fill, model};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::sync::Barrier;
+
+/// The longest jitter of a branch in a race.
+const JITTER_US: u64 = 1_500;
+
+/// One round of a case while it runs.
+pub struct Round<'a> {
+    pub session: &'a Arc<Session>,
+    pub case: Arc<str>,
+    pub scope: Arc<Scope>,
+    pub random: Arc<Mutex<Random>>,
+    /// Set in the branches of a race until the first request passes it.
+    pub gate: Option<Gate>,
+    pub evaluations: Vec<Evaluation>,
+    pub notes: Vec<String>,
+}
+
+/// Runs all rounds of `case`; the first one that breaks or blocks ends it.
+pub async fn run(session: &Arc<Session>, case: &Case, stream: u64) -> CaseResult {
+    let started = Instant::now();
+    let mut result = CaseResult {
+        path: case.path.clone(),
+        evaluations: Vec::new(),
+        blocked: None,
+        errored: None,
+        notes: Vec::new(),
+        duration: Duration::ZERO,
+    };
+    let permits = u32::try_from(case.executions.min(session.settings.in_flight)).unwrap_or(1);
+    let permit = session.budget.clone().acquire_many_owned(permits).await;
+    for number in 0..case.scenario.rounds {
+        let stop = round(session, case, stream, number, &mut result).await;
+        steps::tidy::after(session, &case.path).await;
+        let broken = result.evaluations.iter().any(|e| matches!(e.verdict, Verdict::Broken(_)));
+        match stop {
+            Err(Stop::Blocked(reason)) => result.blocked = Some(reason),
+            Err(Stop::Errored(reason)) => result.errored = Some(reason),
+            Ok(()) if !broken => continue,
+            Ok(()) => {}
+        }
+        break;
+    }
+    drop(permit);
+    result.duration = started.elapsed();
+    result
+}
+
+async fn round(session: &Arc<Session>, case: &Case, stream: u64, number: u32, result: &mut CaseResult) -> Result<(), Stop> {
+    let prefix = format!("pm-{}-{stream}-{number}", session.settings.nonce);
+    let mut values: BTreeMap<String, Value> = BTreeMap::new();
+    values.insert("stimulus".to_owned(), json!(session.stimuli));
+    values.insert("fact".to_owned(), json!(session.facts));
+    values.insert("tally".to_owned(), json!(format!("{prefix}-tally")));
+    let scope = Arc::new(Scope::new(prefix, values));
+    // The profile's own `${...}` and the case's values are filled in once a round, so that they stay the same within it.
+    for (name, template) in [("stimulus", json!(session.stimuli)), ("case", case.values.clone())] {
+        scope.set(name, scope.fill(&template).map_err(|e| filled(&e))?);
+    }
+    for (name, template) in &case.scenario.vars {
+        scope.set(name, scope.fill(template).map_err(|e| filled(&e))?);
+    }
+    let random = Random::new(session.settings.seed, stream.wrapping_mul(1000) + u64::from(number));
+    let mut round = Round {
+        session,
+        case: case.path.clone(),
+        scope,
+        random: Arc::new(Mutex::new(random)),
+        gate: None,
+        evaluations: Vec::new(),
+        notes: Vec::new(),
+    };
+    let stop = round.steps(&case.scenario.steps).await;
+    result.evaluations.append(&mut round.evaluations);
+    result.notes.append(&mut round.notes);
+    stop
+}
+
+pub fn filled(error: &FillError) -> Stop {
+    match error {
+        FillError::Missing(name) => Stop::Blocked(format!("`{name}` was not in what came before")),
+        FillError::Malformed(..) => Stop::Errored(error.to_string()),
+    }
+}
+
+type Future<'f, T> = Pin<Box<dyn std::future::Future<Output = T> + Send + 'f>>;
+
+impl<'a> Round<'a> {
+    /// Boxed: preambles and branches nest.
+    pub fn steps<'f>(&'f mut self, steps: &'f [Step]) -> Future<'f, Result<(), Stop>> {
+        Box::pin(async move {
+            for step in steps {
+                self.step(step).await?;
+            }
+            Ok(())
+        })
+    }
+
+    async fn step(&mut self, step: &Step) -> Result<(), Stop> {
+        let result = match &step.action {
+            Action::Preamble { with, steps } => {
+                for (name, template) in with {
+                    let value = self.scope.fill(template).map_err(|e| filled(&e))?;
+                    self.scope.set(name, value);
+                }
+                return self.steps(steps).await;
+            }
+            Action::Together(branches) => self.together(branches).await?,
+            Action::Check => json!({ "answered": true }),
+            Action::Call(call) => steps::call::run(self, step, call).await?,
+            Action::Await { call, until } => steps::waiting::run(self, step, call, until).await?,
+            Action::Raw { bytes } => steps::raw::run(self, step, bytes).await?,
+            Action::Follow(follow) => steps::follow::run(self, step, follow).await?,
+            Action::Grpc(call) => steps::grpc::run(self, step, call).await?,
+            Action::Generate { name, with } => steps::generate::run(self, step, name, with).await?,
+        };
+        self.judge(step, &result)?;
+        self.save(step, &result)
+    }
+
+    /// Judges the expectations of a step; a given one that does not hold ends the case.
+    fn judge(&mut self, step: &Step, result: &Value) -> Result<(), Stop> {
+        let mut failed = None;
+        // What a step saves may be named by its own expectations.
+        let _ = self.save(step, result);
+        for expectation in &step.expect {
+            let verdict = evaluate(expectation, result, &self.scope).map_err(|e| filled(&e))?;
+            if step.given && !matches!(verdict, Verdict::Held { .. }) {
+                failed.get_or_insert_with(|| format!("`{}` ({}) did not lead there: {}", step.label, step.at, why(&verdict)));
+            }
+            self.evaluated(expectation, verdict, result, step.given);
+        }
+        if step.given && step.expect.is_empty() {
+            failed = failed.or(self.judge_success(step, result)?);
+        }
+        match failed {
+            Some(reason) => Err(Stop::Blocked(reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// A `given` operation without expectations of its own must succeed, under the rule of the operation.
+    fn judge_success(&mut self, step: &Step, result: &Value) -> Result<Option<String>, Stop> {
+        let operation = match &step.action {
+            Action::Call(call) => &call.operation,
+            Action::Grpc(call) => &call.method,
+            _ => return Ok(None),
+        };
+        let Some(operation) = self.session.catalogue.operations.by_name.get(operation) else { return Ok(None) };
+        let grpc = matches!(step.action, Action::Grpc(_));
+        let status = operation.success.status.clone();
+        let expectation = Expectation {
+            rule: operation.success.rule.clone(),
+            at: step.at.clone(),
+            subject: model::Subject::Step,
+            when: None,
+            tests: vec![if grpc { model::Test::Code(status) } else { model::Test::Status(status) }],
+        };
+        let mut verdict = evaluate(&expectation, result, &self.scope).map_err(|e| filled(&e))?;
+        let held = matches!(verdict, Verdict::Held { .. });
+        let reason = (!held).then(|| format!("`{}` ({}) did not succeed: {}", step.label, step.at, why(&verdict)));
+        if matches!(result["status"].as_u64(), Some(429 | 503)) {
+            verdict = Verdict::Unseen("the target stayed busy".to_owned());
+        }
+        self.evaluated(&expectation, verdict, result, true);
+        Ok(reason)
+    }
+
+    fn evaluated(&mut self, expectation: &Expectation, verdict: Verdict, result: &Value, given: bool) {
+        let exchanges = result["exchanges"].as_array().map(|ids| ids.iter().filter_map(Value::as_u64).collect()).unwrap_or_default();
+        self.evaluations.push(Evaluation { rule: expectation.rule.clone(), at: Some(expectation.at.clone()), verdict, exchanges, given });
+    }
+
+    fn save(&self, step: &Step, result: &Value) -> Result<(), Stop> {
+        for (name, path) in &step.save {
+            let (root, below) = match path {
+                SavePath::Body(below) => (&result["body"], below.as_str()),
+                SavePath::Response(below) => (result, below.as_str()),
+                SavePath::Status => (&result["status"], ""),
+                SavePath::Header(name) => (&result["headers"][name], ""),
+                SavePath::Events(below) => (&result["events"], below.as_str()),
+                SavePath::Frames(below) => (&result["frames"], below.as_str()),
+                SavePath::Text => (&result["text"], ""),
+            };
+            match fill::walk(root, below).filter(|value| !value.is_null() || matches!(path, SavePath::Body(_))) {
+                Some(value) => self.scope.set(name, value.clone()),
+                None => {
+                    let reason = result["reason"].as_str().map(|r| format!(": {r}")).unwrap_or_default();
+                    return Err(Stop::Blocked(format!("`{}` ({}) brought nothing to save as `{name}`{reason}", step.label, step.at)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Branches wait at a barrier (with the last byte of their first request), then go at once.
+    async fn together(&mut self, branches: &[Vec<Step>]) -> Result<Value, Stop> {
+        let barrier = Arc::new(Barrier::new(branches.len()));
+        let mut rounds: Vec<Round> = Vec::new();
+        for _ in branches {
+            let jitter = {
+                let mut random = self.random.lock().expect("no panic while holding it");
+                if random.below(2) == 0 { 0 } else { random.below(JITTER_US) }
+            };
+            rounds.push(Round {
+                session: self.session,
+                case: self.case.clone(),
+                scope: self.scope.clone(),
+                random: self.random.clone(),
+                gate: Some(Gate { barrier: barrier.clone(), jitter: Duration::from_micros(jitter) }),
+                evaluations: Vec::new(),
+                notes: Vec::new(),
+            });
+        }
+        let runs = rounds.iter_mut().zip(branches).map(|(round, steps)| round.steps(steps));
+        let stops = futures_util::future::join_all(runs).await;
+        let mut exchanges: Vec<Value> = Vec::new();
+        for round in rounds {
+            exchanges.extend(round.evaluations.iter().flat_map(|e| e.exchanges.iter().map(|id| json!(id))));
+            self.evaluations.extend(round.evaluations);
+            self.notes.extend(round.notes);
+        }
+        stops.into_iter().collect::<Result<Vec<()>, Stop>>()?;
+        Ok(json!({ "answered": true, "exchanges": exchanges }))
+    }
+}
+
+fn why(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Held { .. } => "held".to_owned(),
+        Verdict::Unseen(reason) => reason.clone(),
+        Verdict::Broken(mismatches) => {
+            let shown: Vec<String> = mismatches.iter().map(|m| format!("{} expected {}, got {}", m.path, m.expected, m.actual)).collect();
+            shown.join("; ")
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! One target during a run: its address, what is known of it, the drivers, the budget. Shared by all cases.
+
+use super::settings::Settings;
+use crate::drivers::http::{EventStream, Gate, HttpDriver, Opened};
+use crate::recorder::{About, Begun, Recorder};
+use crate::scenario::catalogue::Catalogue;
+use crate::scenario::operations::Operation;
+use crate::transcript::{Exchange, NoReply, Reply, Request};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+/// What the kit accepts of an answer when a step does not say.
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+/// The first pause before a busy target is asked again, and before an unreachable one is dialled again.
+const BACK_OFF: Duration = Duration::from_millis(20);
+/// So many requests in a row without an answer, and the target is asked whether it is still there.
+const SILENCE: usize = 12;
+
+pub struct Session {
+    pub catalogue: Arc<Catalogue>,
+    pub settings: Settings,
+    /// Without a slash at the end.
+    pub base: String,
+    pub http: HttpDriver,
+    pub recorder: Arc<Recorder>,
+    /// Permits for executions alive on the target.
+    pub budget: Arc<Semaphore>,
+    /// `stimulus` and `fact` as scenarios name them.
+    pub stimuli: BTreeMap<String, Value>,
+    pub facts: BTreeMap<String, Value>,
+    unanswered: AtomicUsize,
+    started: Mutex<BTreeMap<String, Started>>,
+}
+
+/// An execution that the kit started.
+#[derive(Clone, Debug)]
+struct Started {
+    case: Arc<str>,
+    ended: bool,
+}
+
+/// A request as a step wants it.
+#[derive(Clone, Debug, Default)]
+pub struct Ask {
+    pub operation: Option<String>,
+    pub method: String,
+    /// Below the base, with the query.
+    pub target: String,
+    pub headers: BTreeMap<String, Option<String>>,
+    pub body: Option<bytes::Bytes>,
+    pub params: BTreeMap<String, String>,
+    pub query: BTreeMap<String, String>,
+    pub streams: bool,
+}
+
+impl Session {
+    pub fn new(
+        catalogue: Arc<Catalogue>,
+        settings: Settings,
+        base: String,
+        http: HttpDriver,
+        recorder: Arc<Recorder>,
+    ) -> Self {
+        let budget = Arc::new(Semaphore::new(settings.in_flight));
+        Self {
+            catalogue,
+            settings,
+            base,
+            http,
+            recorder,
+            budget,
+            stimuli: BTreeMap::new(),
+            facts: BTreeMap::new(),
+            unanswered: AtomicUsize::new(0),
+            started: Mutex::default(),
+        }
+    }
+
+    /// Whether so many requests in a row went unanswered that the target may be gone.
+    pub fn is_silent(&self) -> bool {
+        self.unanswered.load(Ordering::Relaxed) >= SILENCE
+    }
+
+    pub fn was_heard(&self) {
+        self.unanswered.store(0, Ordering::Relaxed);
+    }
+
+    /// Fills the path of `operation`; parameters are percent-encoded.
+    pub fn ask(&self, name: &str, operation: &Operation, params: &BTreeMap<String, String>, query: &BTreeMap<String, String>) -> Ask {
+        let mut target = operation.path.clone();
+        for (param, value) in params {
+            target = target.replace(&format!("{{{param}}}"), &encode(value));
+        }
+        for (i, (key, value)) in query.iter().enumerate() {
+            target.push(if i == 0 { '?' } else { '&' });
+            target.push_str(&format!("{}={}", encode(key), encode(value)));
+        }
+        Ask {
+            operation: Some(name.to_owned()),
+            method: operation.method.clone(),
+            target,
+            params: params.clone(),
+            query: query.clone(),
+            streams: operation.stream.is_some(),
+            ..Ask::default()
+        }
+    }
+
+    pub fn request(&self, ask: &Ask) -> Request {
+        let mut headers: BTreeMap<String, Option<String>> = BTreeMap::new();
+        headers.insert("accept".to_owned(), Some(if ask.streams { EVENTS } else { JSON }.to_owned()));
+        headers.insert("user-agent".to_owned(), Some(concat!("proofmark/", env!("CARGO_PKG_VERSION")).to_owned()));
+        if ask.body.is_some() {
+            headers.insert("content-type".to_owned(), Some(JSON.to_owned()));
+        }
+        headers.extend(self.settings.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), Some(value.clone()))));
+        headers.extend(ask.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())));
+        Request {
+            method: ask.method.clone(),
+            url: format!("{}{}", self.base, ask.target),
+            headers: headers.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))).collect(),
+            body: ask.body.clone(),
+        }
+    }
+
+    /// Sends one request and records it. A busy answer is waited out unless `expects_busy`; an unreachable target is dialled again,
+    /// since nothing was sent yet. Nothing else is sent twice.
+    pub async fn send(&self, ask: &Ask, about: &About, gate: Option<&Gate>, expects_busy: bool) -> Arc<Exchange> {
+        let (request, until) = (self.request(ask), Instant::now() + self.settings.timeout);
+        let mut pause = BACK_OFF;
+        let mut gate = gate;
+        loop {
+            let begun = self.recorder.begin();
+            let reply = self.http.send(&request, self.settings.timeout, gate).await;
+            let exchange = self.record(&begun, about.clone(), request.clone(), reply);
+            let again = match &exchange.reply {
+                Reply::None(NoReply::Unreachable(_)) => true,
+                _ => !expects_busy && self.is_busy(&exchange),
+            };
+            if !again || Instant::now() + pause >= until {
+                return exchange;
+            }
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+            gate = None;
+        }
+    }
+
+    /// Opens an event stream; the caller records it when it ends.
+    pub async fn open(&self, request: &Request, gate: Option<&Gate>) -> Result<EventStream, Reply> {
+        match self.http.open(request, self.settings.timeout, gate).await {
+            Opened::Stream(stream) => Ok(stream),
+            Opened::Reply(reply) => Err(reply),
+        }
+    }
+
+    pub fn record(&self, begun: &Begun, about: About, request: Request, reply: Reply) -> Arc<Exchange> {
+        match &reply {
+            Reply::None(_) => self.unanswered.fetch_add(1, Ordering::Relaxed),
+            _ => self.unanswered.swap(0, Ordering::Relaxed),
+        };
+        let exchange = self.recorder.end(begun, about, request, reply);
+        self.note_execution(&exchange);
+        exchange
+    }
+
+    /// Executions that `case` started and nobody has seen end.
+    pub fn alive(&self, case: &Arc<str>) -> Vec<String> {
+        let started = self.started.lock().expect("no panic while holding it");
+        started.iter().filter(|(_, s)| s.case == *case && !s.ended).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Every execution that the kit started on this target.
+    pub fn started(&self) -> Vec<(String, Arc<str>)> {
+        let started = self.started.lock().expect("no panic while holding it");
+        started.iter().map(|(id, s)| (id.clone(), s.case.clone())).collect()
+    }
+
+    fn note_execution(&self, exchange: &Exchange) {
+        let (Some(executions), Some(operation)) = (&self.catalogue.operations.executions, &exchange.operation) else { return };
+        let Some(reply) = exchange.http().filter(|reply| (200..300).contains(&reply.status)) else { return };
+        let Some(body) = reply.json() else { return };
+        let Some(id) = executions.id_of(&body) else { return };
+        let mut started = self.started.lock().expect("no panic while holding it");
+        if *operation == executions.start {
+            started.entry(id.clone()).or_insert_with(|| Started { case: exchange.case.clone(), ended: false });
+        }
+        if let Some(known) = started.get_mut(&id).filter(|_| executions.is_terminal(&body)) {
+            known.ended = true;
+        }
+    }
+
+    fn is_busy(&self, exchange: &Exchange) -> bool {
+        let Some(reply) = exchange.http() else { return false };
+        if matches!(reply.status, 429 | 503) {
+            return true;
+        }
+        let pattern = self.catalogue.operations.executions.as_ref().and_then(|e| e.busy.as_ref());
+        pattern.is_some_and(|pattern| reply.json().is_some_and(|body| crate::scenario::pattern::fits(pattern, Some(&body))))
+    }
+}
+
+/// Percent-encoding of everything but unreserved characters.
+pub fn encode(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+        out
+    })
+}

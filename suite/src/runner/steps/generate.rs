@@ -1,0 +1,82 @@
+//! `generate`: what data cannot say well. Named, seeded functions; each makes requests and hands back a result.
+
+use super::super::case::{Round, filled};
+use super::super::outcome::Stop;
+use super::{call, follow, result};
+use crate::scenario::model::{Follow, Step, Until};
+use crate::scenario::pattern;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Cursors that a walk reads from at the most; beyond that they are drawn by the seed, both ends always among them.
+const CURSORS: usize = 24;
+
+/// Names of the generators, for the catalogue's check.
+pub const NAMES: &[&str] = &["cursor-walk"];
+
+pub async fn run(round: &mut Round<'_>, step: &Step, name: &str, with: &Value) -> Result<Value, Stop> {
+    let with = round.scope.fill(with).map_err(|e| filled(&e))?;
+    match name {
+        "cursor-walk" => cursor_walk(round, step, &with).await,
+        _ => Err(Stop::Errored(format!("no generator `{name}`; known: {}", NAMES.join(", ")))),
+    }
+}
+
+/// Reads a finished history from every cursor, as JSON and as a stream. `with: { execution: ID }`. The result has the whole history as
+/// `events`, and as body `{ last, cursors, list: [cursors whose JSON tail differs], stream: [...] }`.
+async fn cursor_walk(round: &mut Round<'_>, step: &Step, with: &Value) -> Result<Value, Stop> {
+    let execution = with["execution"].clone();
+    let whole = list(round, step, &execution, 0).await?;
+    let mut result = result::of(&whole);
+    let Some(events) = result["events"].as_array().cloned() else { return Ok(result) };
+    let mut ids = vec![json!(whole.id)];
+    let (mut lists, mut streams) = (Vec::new(), Vec::new());
+    let cursors = cursors(round, events.len());
+    for cursor in &cursors {
+        let listed = list(round, step, &execution, *cursor).await?;
+        let listed_events = result::of(&listed)["events"].clone();
+        let what = Follow { execution: execution.clone(), after: Some(json!(cursor)), headers: BTreeMap::new(), until: Until::Closed };
+        let streamed = follow::run(round, step, &what).await?;
+        let tail = Value::Array(events.get(*cursor..).unwrap_or_default().to_vec());
+        if !pattern::equal(&tail, &listed_events) {
+            lists.push(json!(cursor));
+        }
+        if !pattern::equal(&tail, &streamed["events"]) {
+            streams.push(json!(cursor));
+        }
+        ids.push(json!(listed.id));
+        ids.extend(streamed["exchanges"].as_array().cloned().unwrap_or_default());
+    }
+    result["body"] = json!({ "last": events.len(), "cursors": cursors, "list": lists, "stream": streams });
+    result["exchanges"] = Value::Array(ids);
+    Ok(result)
+}
+
+async fn list(
+    round: &mut Round<'_>,
+    step: &Step,
+    execution: &Value,
+    after: usize,
+) -> Result<std::sync::Arc<crate::transcript::Exchange>, Stop> {
+    let session = round.session;
+    let executions = session.catalogue.operations.executions.as_ref();
+    let operation = executions.and_then(|e| session.catalogue.operations.by_name.get(&e.list).map(|o| (e, o)));
+    let (executions, operation) = operation.ok_or_else(|| Stop::Errored("operations.yaml names no list of events".to_owned()))?;
+    let params: BTreeMap<String, String> = [(follow::param_of(&operation.path), call::text(execution))].into();
+    let query: BTreeMap<String, String> = [(executions.cursor.clone(), after.to_string())].into();
+    let ask = session.ask(&executions.list, operation, &params, &query);
+    let about = call::about(round, step, &ask);
+    Ok(session.send(&ask, &about, None, false).await)
+}
+
+fn cursors(round: &Round<'_>, last: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..=last).collect();
+    if all.len() > CURSORS {
+        round.random.lock().expect("no panic while holding it").shuffle(&mut all);
+        all.truncate(CURSORS - 2);
+        all.extend([0, last]);
+        all.sort_unstable();
+        all.dedup();
+    }
+    all
+}

@@ -1,0 +1,122 @@
+//! From an exchange to the result that expectations look into.
+
+use crate::drivers::grpc::code_name;
+use crate::scenario::operations::Executions;
+use crate::transcript::{Body, Exchange, Frame, GrpcReply, HttpReply, NoReply, Reply};
+use serde_json::{Map, Value, json};
+
+/// The result of a whole exchange.
+pub fn of(exchange: &Exchange) -> Value {
+    let mut result = match &exchange.reply {
+        Reply::Http(reply) => http(reply),
+        Reply::Grpc(reply) => grpc(reply),
+        Reply::None(none) => missing(none),
+    };
+    result["exchanges"] = json!([exchange.id]);
+    result
+}
+
+fn http(reply: &HttpReply) -> Value {
+    let mut result = json!({ "answered": true, "status": reply.status, "headers": headers(&reply.headers) });
+    match &reply.body {
+        Body::Whole(bytes) => {
+            let body: Value = serde_json::from_slice(bytes).unwrap_or(Value::Null);
+            if let Some(events) = body.get("events").filter(|events| events.is_array()) {
+                result["events"] = events.clone();
+                result["complete"] = json!(true);
+            }
+            result["text"] = json!(String::from_utf8_lossy(bytes));
+            result["body"] = body;
+        }
+        Body::Partial(_, reason) => {
+            let why = if reason.contains("within") { "reason" } else { "finding" };
+            result["answered"] = json!(false);
+            result["reason"] = json!(reason);
+            result[why] = json!(reason);
+        }
+        Body::Stream { frames, .. } => {
+            result["frames"] = Value::Array(frames.iter().map(frame).collect());
+        }
+    }
+    result
+}
+
+fn grpc(reply: &GrpcReply) -> Value {
+    json!({
+        "answered": true,
+        "code": reply.code.map_or("none", |code| code_name(code).unwrap_or("unknown code")),
+        "message": reply.message,
+        "body": reply.messages.last().cloned().unwrap_or(Value::Null),
+        "messages": reply.messages,
+        "headers": headers(&reply.headers),
+        "trailers": headers(&reply.trailers),
+    })
+}
+
+fn missing(none: &NoReply) -> Value {
+    // Silence and an unreachable address are held against nobody; an answer that broke off or is not HTTP is a finding.
+    match none {
+        NoReply::Unreachable(why) => json!({ "answered": false, "reason": format!("the target could not be reached: {why}") }),
+        NoReply::TimedOut(bound) => json!({ "answered": false, "reason": format!("no answer within {bound:?} (--timeout)") }),
+        NoReply::Closed(why) => {
+            let text = format!("the connection was closed without a whole answer: {why}");
+            json!({ "answered": false, "reason": text, "finding": text })
+        }
+        NoReply::Garbled(why) => {
+            let text = format!("what came is not an HTTP answer: {why}");
+            json!({ "answered": false, "reason": text, "finding": text })
+        }
+    }
+}
+
+fn headers(headers: &[(String, String)]) -> Value {
+    let mut map = Map::new();
+    for (name, value) in headers {
+        match map.get_mut(name) {
+            Some(Value::String(earlier)) => earlier.push_str(&format!(", {value}")),
+            _ => {
+                map.insert(name.clone(), json!(value));
+            }
+        }
+    }
+    Value::Object(map)
+}
+
+pub fn frame(frame: &Frame) -> Value {
+    json!({ "event": frame.event, "id": frame.id, "data": frame.data, "retry": frame.retry, "comments": frame.comments })
+}
+
+/// The events of frames, exact duplicates of one sequence dropped (delivery is at least once).
+pub fn events(frames: &[Frame], executions: Option<&Executions>) -> Vec<Value> {
+    let mut events: Vec<Value> = Vec::new();
+    for frame in frames {
+        let Some(event) = frame.data.as_deref().and_then(|data| serde_json::from_str::<Value>(data).ok()) else { continue };
+        let sequence = executions.and_then(|e| e.sequence_of(&event));
+        let repeated = sequence.is_some()
+            && events.iter().any(|seen| executions.and_then(|e| e.sequence_of(seen)) == sequence && crate::scenario::pattern::equal(seen, &event));
+        if !repeated {
+            events.push(event);
+        }
+    }
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn silence_is_no_finding_and_a_torn_answer_is() {
+        assert!(missing(&NoReply::TimedOut(Duration::from_secs(1))).get("finding").is_none());
+        assert!(missing(&NoReply::Unreachable("refused".to_owned())).get("finding").is_none());
+        assert!(missing(&NoReply::Closed("eof".to_owned())).get("finding").is_some());
+        assert!(missing(&NoReply::Garbled("nonsense".to_owned())).get("finding").is_some());
+    }
+
+    #[test]
+    fn repeated_headers_are_joined() {
+        let list = [("vary".to_owned(), "a".to_owned()), ("vary".to_owned(), "b".to_owned())];
+        assert_eq!(headers(&list), json!({ "vary": "a, b" }));
+    }
+}

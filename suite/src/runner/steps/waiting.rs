@@ -1,0 +1,36 @@
+//! `await`: a read is repeated until its answer matches. Running out of time blocks; it accuses nobody.
+
+use super::super::case::{Round, filled};
+use super::super::outcome::Stop;
+use super::{call, result};
+use crate::judge::evaluate::satisfied;
+use crate::scenario::model::{Call, Expectation, Step};
+use crate::scenario::pattern::show;
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::Instant;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+pub async fn run(round: &mut Round<'_>, step: &Step, what: &Call, until: &Expectation) -> Result<Value, Stop> {
+    let ask = call::ask(round, what)?;
+    let about = call::about(round, step, &ask);
+    let bound = round.session.settings.timeout;
+    let deadline = Instant::now() + bound;
+    let mut pause = FIRST_PAUSE;
+    let mut gate = round.gate.take();
+    loop {
+        let exchange = round.session.send(&ask, &about, gate.take().as_ref(), false).await;
+        let result = result::of(&exchange);
+        if satisfied(until, &result, &round.scope).map_err(|e| filled(&e))? {
+            return Ok(result);
+        }
+        if Instant::now() + pause >= deadline {
+            let last = result["reason"].as_str().map_or_else(|| show(Some(&result["body"])), str::to_owned);
+            return Err(Stop::Blocked(format!("`{}` ({}) did not come true within {bound:?}; last: {last}", step.label, step.at)));
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
