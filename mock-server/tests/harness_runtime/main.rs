@@ -6,5 +6,6 @@ mod cancellation;
 mod client;
 mod lifecycle;
 mod problems;
+mod profile;
 mod start;
 mod streaming;
