@@ -213,8 +213,18 @@ impl Reading<'_> {
         exchange.http().and_then(|reply| reply.json()).is_some_and(|body| self.executions.is_terminal(&body))
     }
 
+    /// How many of `events` were waited for. What came in one piece with the last of them is in the transcript, not in the result.
+    fn wanted(&self, events: &[Value]) -> usize {
+        match &self.until {
+            Goal::Closed | Goal::Terminal => events.len(),
+            Goal::Count(count) => *count,
+            Goal::Event(wanted) => events.iter().position(|event| pattern::fits(wanted, Some(event))).map_or(events.len(), |at| at + 1),
+        }
+    }
+
     fn result(&self, exchange: &Exchange, frames: &[Frame], end: &StreamEnd, ids: &[u64]) -> Value {
-        let events = result::events(frames, Some(self.executions));
+        let mut events = result::events(frames, Some(self.executions));
+        events.truncate(self.wanted(&events));
         let complete = match (&self.until, end) {
             // A stream that ends before the terminal event is the business of one rule only; for all others it is unfinished.
             (Goal::Closed, StreamEnd::Closed) => events.is_empty() || has_terminal(frames, self.executions),
