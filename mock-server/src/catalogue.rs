@@ -2,7 +2,7 @@
 //!
 //! A defect is something wrong that an implementer could have built. Weather is what a correct server may do and a client must stand.
 
-use crate::harness_runtime;
+use crate::{agentsessions, harness_runtime};
 use std::sync::LazyLock;
 
 /// Where a defect sits.
@@ -42,14 +42,19 @@ pub struct Weather {
 
 /// The defects of all contracts.
 pub fn defects() -> &'static [Defect] {
-    static DEFECTS: LazyLock<Vec<Defect>> = LazyLock::new(|| harness_runtime::defects::all().map(|entry| entry.defect.clone()).collect());
+    static DEFECTS: LazyLock<Vec<Defect>> = LazyLock::new(|| {
+        let harness_runtime = harness_runtime::defects::all().map(|entry| &entry.defect);
+        harness_runtime.chain(agentsessions::defects::all().map(|entry| &entry.defect)).cloned().collect()
+    });
     &DEFECTS
 }
 
 /// The weathers of all contracts.
 pub fn weathers() -> &'static [Weather] {
-    static WEATHERS: LazyLock<Vec<Weather>> =
-        LazyLock::new(|| harness_runtime::weather::all().map(|entry| entry.weather.clone()).collect());
+    static WEATHERS: LazyLock<Vec<Weather>> = LazyLock::new(|| {
+        let harness_runtime = harness_runtime::weather::all().map(|entry| &entry.weather);
+        harness_runtime.chain(agentsessions::weather::all().map(|entry| &entry.weather)).cloned().collect()
+    });
     &WEATHERS
 }
 

@@ -3,6 +3,7 @@
 //! Each contract has three layers: *rules* (its decisions, small named functions), a *machine* (pure: a command in; an answer, changes
 //! and effects out) and a *wire* (parses, asks the machine, carries out effects, frames). Whoever wants to know a contract reads its rules.
 
+mod agentsessions;
 mod applied;
 mod catalogue;
 mod connections;

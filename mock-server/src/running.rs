@@ -1,5 +1,6 @@
 //! Starting a reference server on a listener, and stopping it.
 
+use crate::agentsessions;
 use crate::applied::Ledger;
 use crate::connections::Connections;
 use crate::harness_runtime;
@@ -41,7 +42,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// `http://ADDRESS`, with the base path if the API is mounted under one; without a slash at the end.
+    /// `http://ADDRESS` (`grpc://` for gRPC), with the base path if the API is mounted under one; without a slash at the end.
     pub fn url(&self) -> String {
         self.url.clone()
     }
@@ -66,6 +67,7 @@ impl Running {
 pub async fn start(contract: &str, listener: TcpListener, behaviour: &Behaviour) -> Result<Running, StartError> {
     match contract {
         harness_runtime::CONTRACT => harness_runtime::start(listener, behaviour),
+        agentsessions::CONTRACT => agentsessions::start(listener, behaviour),
         other => Err(StartError::UnknownContract(other.to_owned())),
     }
 }

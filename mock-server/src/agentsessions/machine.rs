@@ -76,6 +76,7 @@ impl Machine {
         let state = (self.rules.projection)(shown, &row.history);
         let mut session = row.session.clone();
         session.last_seq = state.last_seq;
+        session.pending_approval = state.pending_approval;
         session.set_exec_state(state.exec_state);
         session.set_compute_state(state.compute_state);
         session
@@ -123,7 +124,10 @@ mod tests {
         let metadata = created.metadata.as_ref().expect("metadata");
         assert_eq!((metadata.uid.as_str(), metadata.name.as_str(), metadata.project.as_str()), ("u", "n", "default"));
         assert_eq!(metadata.create_time.as_ref().map(|time| time.seconds), Some(5));
-        assert_eq!((created.exec_state(), created.compute_state(), created.last_seq), (ExecState::ExecPending, ComputeState::ComputeNone, 0));
+        assert_eq!(
+            (created.exec_state(), created.compute_state(), created.last_seq),
+            (ExecState::ExecPending, ComputeState::ComputeNone, 0)
+        );
         assert_eq!(created.harness, "echo");
     }
 

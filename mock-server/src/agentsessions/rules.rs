@@ -3,7 +3,7 @@
 //! The functions stand in a table, so that one of them can be replaced or wrapped while the machine stays as it is.
 
 use crate::table::table;
-use proofmark_schema::agentsessions::v1::{ComputeState, ExecState, ResourceMetadata, Session};
+use proofmark_schema::agentsessions::v1::{ApprovalRef, ComputeState, ExecState, ResourceMetadata, Session};
 
 /// Why a call is refused. A refused call has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +21,12 @@ pub(crate) struct History {
 }
 
 /// What a reply says of the state of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Projection {
     pub(crate) exec_state: ExecState,
     pub(crate) compute_state: ComputeState,
+    /// The approval that the session waits for.
+    pub(crate) pending_approval: Option<ApprovalRef>,
     pub(crate) last_seq: i64,
 }
 
@@ -69,7 +71,7 @@ fn name_fault(_name: &str, _taken: bool) -> Option<Refusal> {
     None
 }
 
-/// AS-CREATE-4 to -9 and -20: what a caller may say of a session; all else belongs to the host and is passed over.
+/// AS-CREATE-4 to -9, -15 and -20: what a caller may say of a session; all else belongs to the host and is passed over.
 fn described(asked: Session) -> Session {
     let metadata = asked.metadata.unwrap_or_default();
     Session {
@@ -102,9 +104,12 @@ fn harness_fault(name: &str) -> Option<Refusal> {
 
 /// AS-STATE-1 to -3, AS-CREATE-13: one projection of the journal, whatever call is answered.
 fn projection(_: Shown, history: &History) -> Projection {
-    let (exec_state, compute_state) =
-        if history.records == 0 { (ExecState::ExecPending, ComputeState::ComputeNone) } else { (ExecState::ExecCompleted, ComputeState::ComputeLive) };
-    Projection { exec_state, compute_state, last_seq: history.records }
+    let (exec_state, compute_state) = if history.records == 0 {
+        (ExecState::ExecPending, ComputeState::ComputeNone)
+    } else {
+        (ExecState::ExecCompleted, ComputeState::ComputeLive)
+    };
+    Projection { exec_state, compute_state, pending_approval: None, last_seq: history.records }
 }
 
 #[cfg(test)]
@@ -122,7 +127,12 @@ mod tests {
             create_time: Some(prost_types::Timestamp::default()),
             update_time: Some(prost_types::Timestamp::default()),
         };
-        let kept = Session { harness: "h".to_owned(), model: "m".to_owned(), labels: [("a".to_owned(), String::new())].into(), ..Session::default() };
+        let kept = Session {
+            harness: "h".to_owned(),
+            model: "m".to_owned(),
+            labels: [("a".to_owned(), String::new())].into(),
+            ..Session::default()
+        };
         let asked = Session {
             metadata: Some(metadata),
             last_seq: 9,
@@ -156,7 +166,8 @@ mod tests {
     #[test]
     fn the_first_record_ends_the_wait() {
         let fresh = projection(Shown::Created, &History::default());
-        assert_eq!(fresh, Projection { exec_state: ExecState::ExecPending, compute_state: ComputeState::ComputeNone, last_seq: 0 });
+        let (exec_state, compute_state) = (ExecState::ExecPending, ComputeState::ComputeNone);
+        assert_eq!(fresh, Projection { exec_state, compute_state, pending_approval: None, last_seq: 0 });
         assert_eq!(fresh, projection(Shown::Read, &History::default()));
         assert_eq!(projection(Shown::Read, &History { records: 5 }).last_seq, 5);
     }

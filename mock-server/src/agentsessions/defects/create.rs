@@ -4,11 +4,17 @@ use super::DefectKind::Rule;
 use super::{Entry, defect};
 use crate::agentsessions::rules::Refusal;
 use proofmark_schema::agentsessions::v1::Session;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
     Entry {
-        defect: defect(Rule, "names-are-unique", "A name that another session carries is refused, as if names were identities.", &["AS-CREATE-3"]),
+        defect: defect(
+            Rule,
+            "names-are-unique",
+            "A name that another session carries is refused, as if names were identities.",
+            &["AS-CREATE-3"],
+        ),
         install: |blueprint, applied| {
             let applied = applied.clone();
             blueprint.rules.name_fault = Arc::new(move |name, taken| {
@@ -18,19 +24,22 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(Rule, "labels-lose-empty-values", "Labels with an empty value are dropped on the way into the store.", &["AS-CREATE-6"]),
+        defect: defect(Rule, "annotations-are-forgotten", "Annotations of a new session are not stored.", &["AS-CREATE-7"]),
         install: |blueprint, applied| {
             let (reference, applied) = (Arc::clone(&blueprint.rules.described), applied.clone());
             blueprint.rules.described = Arc::new(move |asked| {
                 let described = reference(asked);
-                let mut labels = described.labels.clone();
-                labels.retain(|_, value| !value.is_empty());
-                applied.instead_of(&described, Session { labels, ..described.clone() })
+                applied.instead_of(&described, Session { annotations: BTreeMap::new(), ..described.clone() })
             });
         },
     },
     Entry {
-        defect: defect(Rule, "identity-is-forgotten", "On whose behalf a session was created is checked and then not recorded.", &["AS-CREATE-9"]),
+        defect: defect(
+            Rule,
+            "identity-is-forgotten",
+            "On whose behalf a session was created is checked and then not recorded.",
+            &["AS-CREATE-9"],
+        ),
         install: |blueprint, applied| {
             let (reference, applied) = (Arc::clone(&blueprint.rules.described), applied.clone());
             blueprint.rules.described = Arc::new(move |asked| {
@@ -40,7 +49,12 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(Rule, "default-harness-is-not-stored", "The default harness is looked up when a turn starts, so a session shows none.", &["AS-CREATE-11"]),
+        defect: defect(
+            Rule,
+            "default-harness-is-not-stored",
+            "The default harness is looked up when a turn starts, so a session shows none.",
+            &["AS-CREATE-11"],
+        ),
         install: |blueprint, applied| {
             let (reference, applied) = (Arc::clone(&blueprint.rules.harness), applied.clone());
             blueprint.rules.harness = Arc::new(move |asked| applied.instead_of(&reference(asked), asked.to_owned()));

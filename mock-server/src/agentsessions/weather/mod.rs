@@ -38,9 +38,11 @@ static WEATHERS: &[Entry] = &[
         install: |blueprint, applied| {
             const NAME: &str = "H\u{e4}uschen/2";
             let (reference, counted) = (Arc::clone(&blueprint.rules.project), applied.clone());
-            blueprint.rules.project = Arc::new(move |asked| if counted.count_if(asked.is_empty()) { NAME.to_owned() } else { reference(asked) });
+            blueprint.rules.project =
+                Arc::new(move |asked| if counted.count_if(asked.is_empty()) { NAME.to_owned() } else { reference(asked) });
             let (reference, counted) = (Arc::clone(&blueprint.rules.harness), applied.clone());
-            blueprint.rules.harness = Arc::new(move |asked| if counted.count_if(asked.is_empty()) { NAME.to_owned() } else { reference(asked) });
+            blueprint.rules.harness =
+                Arc::new(move |asked| if counted.count_if(asked.is_empty()) { NAME.to_owned() } else { reference(asked) });
             let reference = Arc::clone(&blueprint.rules.harness_fault);
             blueprint.rules.harness_fault = Arc::new(move |name| if name == NAME { None } else { reference(name) });
         },
