@@ -81,17 +81,17 @@ pub async fn planned(
     target: &Target,
     settings: &Settings,
     filters: &[Filter],
-) -> Result<Result<Vec<Case>, Abort>, SetupError> {
+) -> Result<Result<(Arc<Catalogue>, Vec<Case>), Abort>, SetupError> {
     let (session, recognised) = open(catalogues, target, settings).await?;
     let described = match &recognised {
         Recognised::Yes(body) => body.clone(),
         other => {
-            let abort = target::abort(other, Some(&session.catalogue));
-            return Ok(abort.map_or_else(|| Ok(Vec::new()), Err));
+            let abort = target::abort(other, target.contract.is_some().then_some(&*session.catalogue));
+            return Ok(abort.map_or_else(|| Ok((session.catalogue.clone(), Vec::new())), Err));
         }
     };
     let known = contracts::discover(&session, &target.profile.clone().unwrap_or_default(), &described).await;
-    Ok(Ok(plan(&session.catalogue, filters, &known)))
+    Ok(Ok((session.catalogue.clone(), plan(&session.catalogue, filters, &known))))
 }
 
 /// Finds the contract that the target speaks, among those of its wire.

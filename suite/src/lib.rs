@@ -4,6 +4,7 @@
 //! -> `judge` (verdicts) -> a report of the `reports` crate. `check` walks it for one target; `commands` are what the program offers.
 
 pub mod check;
+pub mod commands;
 pub mod contracts;
 pub mod drivers;
 pub mod fixtures;
@@ -12,7 +13,11 @@ pub mod monitors;
 pub mod plan;
 pub mod profile;
 pub mod recorder;
+#[cfg(feature = "reference-server")]
+pub mod reference;
 pub mod runner;
 pub mod scenario;
+#[cfg(feature = "reference-server")]
+pub mod selftest;
 pub mod target;
 pub mod transcript;

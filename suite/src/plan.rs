@@ -165,7 +165,7 @@ impl Filter {
         &self.text
     }
 
-    fn selects(&self, path: &str, rules: &BTreeSet<&str>) -> bool {
+    pub fn selects(&self, path: &str, rules: &BTreeSet<&str>) -> bool {
         if rules.contains(self.text.as_str()) {
             return true;
         }

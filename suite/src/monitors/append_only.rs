@@ -126,6 +126,20 @@ mod tests {
     }
 
     #[test]
+    fn no_other_rule_builds_on_what_is_contested() {
+        let rewritten = [Ask::list("e", &events("queued started completed")), Ask::list("e", &events("queued started cancelled"))];
+        assert_eq!(accusers(rewritten.into_iter().chain([Ask::state("e", "cancelled")])), ["append-only"]);
+        let answered = events("queued required=a responded=a responded=a");
+        let other = events("queued required=a responded=a delta");
+        assert_eq!(accusers([Ask::list("e", &answered), Ask::list("e", &other)]), ["append-only"]);
+        let all = events(RUN);
+        let mut swapped = all.clone();
+        (swapped[3], swapped[4]) = (all[4].clone(), all[3].clone());
+        (swapped[3]["sequence"], swapped[4]["sequence"]) = (json!(4), json!(5));
+        assert_eq!(accusers([Ask::list("e", &all), Ask::stream("e", &swapped, StreamEnd::Closed)]), ["append-only"]);
+    }
+
+    #[test]
     fn a_list_lost_what_was_known_before() {
         let all = events(RUN);
         assert_eq!(accusers([Ask::list("e", &all), Ask::list("e", &all[..3])]), ["append-only"]);

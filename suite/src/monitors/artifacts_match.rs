@@ -119,6 +119,13 @@ mod tests {
     }
 
     #[test]
+    fn an_event_is_as_old_as_what_follows_it() {
+        let all = events(RUN);
+        let run = [Ask::list("e", &all[4..]).after(4), Ask::artifacts("e", &["a"]), Ask::list("e", &all)];
+        assert_eq!(accusers(run), ["artifacts-match"]);
+    }
+
+    #[test]
     fn order_matters() {
         assert_eq!(accusers([Ask::list("e", &events(RUN)), Ask::artifacts("e", &["b", "a"])]), ["artifacts-match"]);
     }

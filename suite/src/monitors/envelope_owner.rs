@@ -66,6 +66,14 @@ mod tests {
     }
 
     #[test]
+    fn a_stranger_in_place_of_an_event_is_no_gap() {
+        let mut mixed = events("queued started delta completed");
+        mixed[2] = events_of("f", "queued started provider")[2].clone();
+        let run = [Ask::state("f", "running"), Ask::list("e", &mixed), Ask::stream("e", &mixed, StreamEnd::Closed)];
+        assert_eq!(accusers(run), ["envelope-owner"]);
+    }
+
+    #[test]
     fn an_absent_owner_is_left_to_the_shape() {
         let mut history = events("queued");
         history[0].as_object_mut().unwrap().remove("executionId");

@@ -71,7 +71,7 @@ fn none_at_the_end(execution: &Execution<'_>, seen: &mut Observation) {
 
 #[cfg(test)]
 mod tests {
-    use crate::monitors::testing::{Ask, accusers, events, held, pick};
+    use crate::monitors::testing::{Ask, accusers, events, held, judge, pick};
     use crate::transcript::StreamEnd;
 
     #[test]
@@ -138,6 +138,28 @@ mod tests {
         assert_eq!(accusers([Ask::list("e", &history), Ask::state("e", "failed")]), [""; 0]);
         assert_eq!(accusers([Ask::state("e", "running"), Ask::list("e", &history)]), [""; 0]);
         assert_eq!(accusers([Ask::state("e", "failed"), Ask::list("e", &[]).after(2)]), [""; 0]);
+    }
+
+    #[test]
+    fn a_list_that_lacks_more_than_the_end_is_one_finding() {
+        let all = events("queued started delta delta failed");
+        let stale = [Ask::stream("e", &all[..4], StreamEnd::HungUp), Ask::state("e", "failed"), Ask::list("e", &all[..2])];
+        assert_eq!(accusers(stale), ["append-only"]);
+        let confused = [Ask::stream("e", &all, StreamEnd::Closed), Ask::state("e", "failed"), Ask::list("e", &pick(&all, &[2, 1]))];
+        assert_eq!(accusers(confused), ["sequence"]);
+    }
+
+    #[test]
+    fn an_end_below_the_cursor_is_not_asked_for() {
+        let all = events("queued started completed delta");
+        let run = [Ask::state("e", "succeeded"), Ask::list("e", &all[3..]).after(3), Ask::list("e", &all)];
+        assert_eq!(accusers(run), ["terminal-last"]);
+    }
+
+    #[test]
+    fn two_ends_side_by_side_are_one_finding() {
+        let history = events("queued started completed cancelled");
+        assert_eq!(judge("one-terminal", [Ask::list("e", &history)]).findings.len(), 1);
     }
 
     #[test]

@@ -1,0 +1,115 @@
+//! `proofmark selftest`: the suite against the clean server, defects, weather and null targets.
+
+use super::options::TargetArgs;
+use super::CommandError;
+use crate::plan::Filter;
+use crate::scenario::catalogue::Catalogue;
+use crate::scenario::diagnostic::suggestion;
+use crate::selftest::{self, Item, Kind, Line};
+use clap::Args;
+use futures_util::stream::{self, StreamExt as _};
+use proofmark_reports::exit;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Args, Clone, Debug)]
+pub struct SelftestArgs {
+    /// Path globs over contract/clean, contract/defect/NAME, contract/weather/NAME, contract/null/NAME
+    #[arg(value_name = "FILTER")]
+    pub filters: Vec<String>,
+    /// Servers at once
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub jobs: usize,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Fixtures from this folder instead of the embedded ones
+    #[arg(long, value_name = "DIR", env = "PROOFMARK_FIXTURES")]
+    pub fixtures: Option<PathBuf>,
+}
+
+pub async fn run(args: &SelftestArgs, out: &mut (dyn Write + Send)) -> Result<u8, CommandError> {
+    let loaded = TargetArgs { fixtures: args.fixtures.clone(), ..TargetArgs::default() }.load()?;
+    let items = selected(args, selftest::items(&loaded))?;
+    let settings = selftest::settings(args.seed);
+    let started = Instant::now();
+    let whole = args.filters.is_empty();
+    let mut lines: Vec<Line> = Vec::new();
+    let mut running = stream::iter(items.iter().map(|item| selftest::run(item, &loaded, &settings))).buffered(args.jobs.max(1));
+    while let Some(line) = running.next().await {
+        let line = line?;
+        print(out, &shown(&line))?;
+        lines.push(line);
+    }
+    let failed = lines.iter().filter(|line| !line.problems.is_empty()).count();
+    if whole {
+        for catalogue in loaded.catalogues.values() {
+            print(out, &gaps(catalogue, &lines))?;
+        }
+    }
+    let passed = lines.len() - failed;
+    print(out, &format!("\n{passed} passed, {failed} failed, in {:.1} s, seed {}\n", started.elapsed().as_secs_f64(), args.seed))?;
+    Ok(if failed == 0 { exit::HELD } else { exit::BROKEN })
+}
+
+fn selected(args: &SelftestArgs, items: Vec<Item>) -> Result<Vec<Item>, CommandError> {
+    let filters: Vec<Filter> = args.filters.iter().map(|text| Filter::new(text)).collect();
+    let nothing = BTreeSet::new();
+    for filter in &filters {
+        if !items.iter().any(|item| filter.selects(&item.to_string(), &nothing)) {
+            let known: Vec<String> = items.iter().map(ToString::to_string).collect();
+            let hint = suggestion(filter.text(), known.iter().map(String::as_str));
+            return Err(CommandError::usage(format!("the filter `{}` matches nothing", filter.text()), hint));
+        }
+    }
+    let selects = |item: &Item| filters.is_empty() || filters.iter().any(|filter| filter.selects(&item.to_string(), &nothing));
+    Ok(items.into_iter().filter(selects).collect())
+}
+
+fn shown(line: &Line) -> String {
+    let mark = if line.problems.is_empty() { "ok    " } else { "FAILED" };
+    let applied = if line.applied > 0 { format!(", applied {} times", line.applied) } else { String::new() };
+    let broken: Vec<&str> = line.broken.iter().map(String::as_str).collect();
+    let broken = match (&line.item.kind, broken.is_empty()) {
+        (Kind::Defect { .. }, false) => format!(" breaks {}", broken.join(", ")),
+        _ => String::new(),
+    };
+    let mut text = format!("{mark} {}{broken} ({:.1} s{applied})\n", line.item, line.duration.as_secs_f64());
+    for problem in &line.problems {
+        text.push_str(&format!("       {problem}\n"));
+    }
+    text
+}
+
+/// Rules that no defect breaks and scenarios that no defect turns red: what the selftest does not prove.
+fn gaps(catalogue: &Catalogue, lines: &[Line]) -> String {
+    let mine = || lines.iter().filter(|line| line.item.contract == catalogue.contract && matches!(line.item.kind, Kind::Defect { .. }));
+    let broken: BTreeSet<&str> = mine().flat_map(|line| line.broken.iter().map(String::as_str)).collect();
+    let red: BTreeSet<&str> = mine().flat_map(|line| line.red.iter().map(String::as_str)).collect();
+    use proofmark_reports::model::Level;
+    let rules: Vec<&str> = catalogue
+        .requirements
+        .iter()
+        .filter(|r| matches!(r.level, Level::Must | Level::Should) && r.unobservable.is_none() && !broken.contains(r.id.as_str()))
+        .map(|r| r.id.as_str())
+        .collect();
+    let idle: Vec<String> = catalogue
+        .scenarios()
+        .map(|(area, scenario)| format!("{}/{}/{}", catalogue.contract, area.name, scenario.id))
+        .filter(|path| !red.iter().any(|red| *red == path || red.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))))
+        .collect();
+    let mut text = String::new();
+    if !rules.is_empty() {
+        text.push_str(&format!("\n{}: {} rules that no defect breaks: {}\n", catalogue.contract, rules.len(), rules.join(", ")));
+    }
+    if !idle.is_empty() {
+        text.push_str(&format!("\n{}: {} scenarios that no defect turns red:\n  {}\n", catalogue.contract, idle.len(), idle.join("\n  ")));
+    }
+    text
+}
+
+fn print(out: &mut dyn Write, text: &str) -> Result<(), CommandError> {
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|problem| CommandError::Write { path: "standard output".into(), problem })
+}

@@ -1,0 +1,58 @@
+//! The reference server as a target. The only module of the suite that knows `proofmark_mock_server`: the judge never borrows from
+//! the oracle (a test enforces it).
+
+use crate::check::Target;
+use crate::target::{Address, AddressError};
+use proofmark_mock_server::{Behaviour, Running};
+use std::collections::BTreeMap;
+use tokio::net::TcpListener;
+
+pub use proofmark_mock_server::{Defect, DefectKind, Weather, defects, weathers};
+
+/// A reference server in this process.
+pub struct Server {
+    contract: String,
+    running: Running,
+}
+
+impl Server {
+    /// Starts the server of `contract` on a free port of the loopback interface.
+    pub async fn start(contract: &str, defect: Option<&str>, weather: &[&str], seed: u64) -> Result<Self, String> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.map_err(|error| format!("no free port on 127.0.0.1: {error}"))?;
+        Self::listen(contract, listener, defect, weather, seed).await
+    }
+
+    pub async fn listen(
+        contract: &str,
+        listener: TcpListener,
+        defect: Option<&str>,
+        weather: &[&str],
+        seed: u64,
+    ) -> Result<Self, String> {
+        let behaviour = Behaviour {
+            defect: defect.map(str::to_owned),
+            weather: weather.iter().map(|name| (*name).to_owned()).collect(),
+            seed,
+        };
+        let running = proofmark_mock_server::start(contract, listener, &behaviour).await.map_err(|error| error.to_string())?;
+        Ok(Self { contract: contract.to_owned(), running })
+    }
+
+    pub fn url(&self) -> String {
+        self.running.url()
+    }
+
+    /// How often its defect and each weather was applied.
+    pub fn applications(&self) -> BTreeMap<String, u64> {
+        self.running.applications()
+    }
+
+    pub fn target(&self) -> Result<Target, AddressError> {
+        let address = Address::parse(&self.url())?;
+        Ok(Target { address, name: "reference server".to_owned(), contract: Some(self.contract.clone()), profile: None })
+    }
+
+    pub async fn stop(self) {
+        self.running.stop().await;
+    }
+}

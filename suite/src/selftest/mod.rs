@@ -1,0 +1,193 @@
+//! The test of the test: the suite against the clean reference server, against each defect, each weather and each null target.
+//!
+//! A defect must break exactly the requirements that its catalogue states; a weather nothing; a null target must be credited with
+//! nothing. A defect or weather that was never applied proves nothing, and fails its line.
+
+pub mod nulls;
+
+use crate::check::{Target, check};
+use crate::commands::CommandError;
+use crate::commands::options::Loaded;
+use crate::commands::run::reference_profile;
+use crate::reference::{Server, defects, weathers};
+use crate::runner::run::Silent;
+use crate::runner::settings::Settings;
+use crate::target::Address;
+use nulls::Null;
+use proofmark_reports::exit;
+use proofmark_reports::model::{Level, Outcome, Status, TargetReport};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// One line of the selftest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub contract: String,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Clean,
+    Defect { name: &'static str, breaks: BTreeSet<&'static str> },
+    Weather(&'static str),
+    Null(Null),
+}
+
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Clean => write!(f, "{}/clean", self.contract),
+            Kind::Defect { name, .. } => write!(f, "{}/defect/{name}", self.contract),
+            Kind::Weather(name) => write!(f, "{}/weather/{name}", self.contract),
+            Kind::Null(null) => write!(f, "{}/null/{}", self.contract, null.name()),
+        }
+    }
+}
+
+/// What one line came to.
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub item: Item,
+    /// What is wrong; nothing when the line passed.
+    pub problems: Vec<String>,
+    /// Requirements (`must` and `should`) that broke.
+    pub broken: BTreeSet<String>,
+    /// Cases that failed or warned.
+    pub red: BTreeSet<String>,
+    /// How often the defect or weather was applied.
+    pub applied: u64,
+    pub duration: Duration,
+}
+
+/// Every line, for the contracts that the fixtures hold.
+pub fn items(loaded: &Loaded) -> Vec<Item> {
+    let mut items = Vec::new();
+    for (contract, catalogue) in &loaded.catalogues {
+        let item = |kind| Item { contract: contract.clone(), kind };
+        items.push(item(Kind::Clean));
+        let mine = defects().iter().filter(|d| d.contract == contract);
+        items.extend(mine.map(|d| item(Kind::Defect { name: d.name, breaks: d.breaks.iter().copied().collect() })));
+        items.extend(weathers().iter().filter(|w| w.contract == contract).map(|w| item(Kind::Weather(w.name))));
+        if !catalogue.operations.grpc {
+            items.extend(Null::ALL.iter().map(|null| item(Kind::Null(*null))));
+        }
+    }
+    items
+}
+
+/// Bounds for a line: tighter than the defaults, since every server is in this process.
+pub fn settings(seed: u64) -> Settings {
+    Settings {
+        seed,
+        timeout: Duration::from_secs(5),
+        wait_ready: Duration::from_secs(1),
+        deadline: Duration::from_secs(120),
+        ..Settings::default()
+    }
+}
+
+pub async fn run(item: &Item, loaded: &Loaded, settings: &Settings) -> Result<Line, CommandError> {
+    let started = Instant::now();
+    let mut line = match &item.kind {
+        Kind::Clean => against(item, loaded, settings, None, None).await?,
+        Kind::Defect { name, .. } => against(item, loaded, settings, Some(name), None).await?,
+        Kind::Weather(name) => against(item, loaded, settings, None, Some(name)).await?,
+        Kind::Null(null) => against_null(item, *null, loaded, settings).await?,
+    };
+    line.duration = started.elapsed();
+    Ok(line)
+}
+
+async fn against(
+    item: &Item,
+    loaded: &Loaded,
+    settings: &Settings,
+    defect: Option<&'static str>,
+    weather: Option<&'static str>,
+) -> Result<Line, CommandError> {
+    let weathers: Vec<&str> = weather.into_iter().collect();
+    let server = Server::start(&item.contract, defect, &weathers, settings.seed).await.map_err(CommandError::Kit)?;
+    let target = Target { profile: reference_profile(&item.contract, loaded)?, ..server.target()? };
+    let report = check(&loaded.catalogues, &target, settings, &[], false, &Silent).await?.report;
+    let applied = defect.or(weather).map_or(0, |name| server.applications().get(name).copied().unwrap_or_default());
+    server.stop().await;
+    let mut line = line(item, &report, applied);
+    let expected: BTreeSet<String> = match &item.kind {
+        Kind::Defect { breaks, .. } => breaks.iter().map(|id| (*id).to_owned()).collect(),
+        _ => BTreeSet::new(),
+    };
+    compare(&mut line, &expected, &report);
+    if applied == 0 && item.kind != Kind::Clean {
+        line.problems.push("it was never applied".to_owned());
+    }
+    Ok(line)
+}
+
+fn line(item: &Item, report: &TargetReport, applied: u64) -> Line {
+    let binding = |level| matches!(level, Level::Must | Level::Should);
+    let broken = report.requirements.iter().filter(|r| r.status == Status::Broken && binding(r.level)).map(|r| r.id.clone()).collect();
+    let red = report.scenarios.iter().filter(|s| matches!(s.outcome, Outcome::Failed | Outcome::Warned)).map(|s| s.path.clone()).collect();
+    Line { item: item.clone(), problems: Vec::new(), broken, red, applied, duration: Duration::ZERO }
+}
+
+fn compare(line: &mut Line, expected: &BTreeSet<String>, report: &TargetReport) {
+    for id in expected.difference(&line.broken) {
+        line.problems.push(format!("{id} should have broken and did not"));
+    }
+    for id in line.broken.difference(expected) {
+        let finding = report.requirements.iter().find(|r| r.id == *id).and_then(|r| r.findings.first());
+        let seen = finding.map(|f| {
+            let mismatch = f.mismatches.first().map(|m| format!("{} expected {}, got {}", m.path, m.expected, m.actual));
+            format!(" in {} ({}): {}", f.scenario, f.at.clone().unwrap_or_default(), mismatch.unwrap_or_default())
+        });
+        line.problems.push(format!("{id} broke and should not have{}", seen.unwrap_or_default()));
+    }
+    if let Some(abort) = &report.aborted {
+        line.problems.push(format!("the run ended early: {}", abort.reason));
+    }
+    let clean = !matches!(line.item.kind, Kind::Defect { .. });
+    for scenario in &report.scenarios {
+        let bad = scenario.outcome == Outcome::Errored || clean && scenario.outcome == Outcome::Blocked;
+        if bad {
+            let reason = scenario.reason.clone().unwrap_or_default();
+            line.problems.push(format!("{} {:?}: {reason}", scenario.path, scenario.outcome).to_lowercase());
+        }
+    }
+}
+
+async fn against_null(item: &Item, null: Null, loaded: &Loaded, settings: &Settings) -> Result<Line, CommandError> {
+    let kit = |error: std::io::Error| CommandError::Kit(error.to_string());
+    let good = Server::start(&item.contract, None, &[], settings.seed).await.map_err(CommandError::Kit)?;
+    let good_address: Option<SocketAddr> = good.url().strip_prefix("http://").and_then(|address| address.parse().ok());
+    let null_target = nulls::start(null, good_address).await.map_err(kit)?;
+    let address = Address::parse(&format!("http://{}", null_target.address))?;
+    let target = Target {
+        address,
+        name: null.name().to_owned(),
+        contract: Some(item.contract.clone()),
+        profile: reference_profile(&item.contract, loaded)?,
+    };
+    let settings = Settings { timeout: Duration::from_secs(1), deadline: Duration::from_secs(60), ..settings.clone() };
+    let report = check(&loaded.catalogues, &target, &settings, &[], false, &Silent).await?.report;
+    good.stop().await;
+    let mut line = line(item, &report, 1);
+    let held = report.requirements.iter().filter(|r| r.held > 0 && r.status == Status::Held);
+    // What alternates does show real answers, half of the time.
+    if null != Null::Alternating {
+        line.problems.extend(held.map(|r| format!("{} held, and the target never showed it", r.id)));
+    }
+    line.problems.extend(errored(&report));
+    let code = exit::exit(&[report], false).code;
+    if ![exit::BROKEN, exit::UNSEEN].contains(&code) {
+        line.problems.push(format!("exit code {code}"));
+    }
+    Ok(line)
+}
+
+fn errored(report: &TargetReport) -> Vec<String> {
+    let errored = report.scenarios.iter().filter(|s| s.outcome == Outcome::Errored);
+    errored.map(|s| format!("{} errored: {}", s.path, s.reason.clone().unwrap_or_default())).collect()
+}
