@@ -31,6 +31,8 @@ table! {
     Seams {
         /// Within a step, between the decision and its changes and between the changes, in rising order.
         step: fn(Moment, &[Change]) -> Vec<Hold> = indivisible;
+        /// Between the start of an execution and the beginning of its provider's work.
+        begin: fn() -> Option<Duration> = at_once;
         /// In a stream, between the end of its backlog and the beginning of its live phase.
         live: fn(&Progress) -> Option<Duration> = no_pause;
     }
@@ -38,6 +40,10 @@ table! {
 
 pub(crate) fn indivisible(_moment: Moment, _changes: &[Change]) -> Vec<Hold> {
     Vec::new()
+}
+
+pub(crate) fn at_once() -> Option<Duration> {
+    None
 }
 
 pub(crate) fn no_pause(_progress: &Progress) -> Option<Duration> {

@@ -86,12 +86,12 @@ table! {
         opening: fn() -> Vec<u8> = opening;
         /// What a stream says while nothing happens, and after how long.
         idle: fn() -> Option<(Duration, Vec<u8>)> = idle;
+        /// The last look at bytes of a stream.
+        stream: fn(Vec<u8>) -> Vec<u8> = stream;
         /// The pieces in which a body is sent.
         pieces: fn(Vec<u8>) -> Vec<Vec<u8>> = pieces;
         /// The last look at an answer (of a stream: at its status and headers).
         answer: fn(&Asked, Answer) -> Answer = answer;
-        /// Whether the connection is cut after the bytes of this frame, in the middle of the body.
-        cut: fn(&Frame) -> bool = cut;
         /// How many bytes one write to the connection may take; `None` as many as there are.
         stride: fn() -> Option<usize> = stride;
     }
@@ -130,16 +130,16 @@ pub(crate) fn idle() -> Option<(Duration, Vec<u8>)> {
     None
 }
 
+pub(crate) fn stream(bytes: Vec<u8>) -> Vec<u8> {
+    bytes
+}
+
 pub(crate) fn pieces(body: Vec<u8>) -> Vec<Vec<u8>> {
     vec![body]
 }
 
 pub(crate) fn answer(_asked: &Asked, answer: Answer) -> Answer {
     answer
-}
-
-pub(crate) fn cut(_frame: &Frame) -> bool {
-    false
 }
 
 pub(crate) fn stride() -> Option<usize> {

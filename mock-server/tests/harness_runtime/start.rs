@@ -24,7 +24,7 @@ async fn missing_capabilities_are_named_and_nothing_is_made() {
     let conversation = server.conversation().await;
     let request = json!({ "conversationId": conversation, "providerId": "mock-echo", "input": "", "idempotencyKey": "k" });
     let mut refused = request.clone();
-    refused["requiredCapabilities"] = json!(["x.unknown", "extension.mcp", "extension.skills", "x.unknown"]);
+    refused["requiredCapabilities"] = json!(["x.unknown", "extension.mcp", "event.replay", "x.unknown"]);
     let answer = server.post("/v1/executions", &refused).await;
     assert_eq!(answer.problem(), (422, "CAPABILITY_UNSUPPORTED".to_owned()));
     assert_eq!(answer.json()["details"], json!({ "providerId": "mock-echo", "capabilities": ["extension.mcp", "x.unknown"] }));

@@ -1,10 +1,29 @@
 //! Defects: what an implementer could have built wrongly. Each replaces rules, decisions or spellings of the reference, or opens a seam.
+//!
+//! One file an area. `breaks` names the requirements of level `must` and `should` that a target with the defect breaks, and no others.
 
-mod idempotency;
+mod artifacts;
+mod cancels;
+mod comparisons;
+mod cursors;
+mod descriptions;
+mod documents;
+mod histories;
+mod isolation;
+mod keys;
+mod numbering;
+mod outcomes;
+mod preflight;
+mod questions;
+mod requests;
+mod spelling;
+mod streams;
 
 use super::Blueprint;
 use crate::applied::Applied;
 use crate::catalogue::{Defect, DefectKind};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A defect and how it gets into a blueprint.
 pub(crate) struct Entry {
@@ -14,10 +33,38 @@ pub(crate) struct Entry {
 
 /// Every defect of the contract.
 pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
-    [idempotency::DEFECTS].into_iter().flatten()
+    [
+        descriptions::DEFECTS,
+        requests::DEFECTS,
+        preflight::DEFECTS,
+        comparisons::DEFECTS,
+        keys::DEFECTS,
+        documents::DEFECTS,
+        numbering::DEFECTS,
+        histories::DEFECTS,
+        outcomes::DEFECTS,
+        cursors::DEFECTS,
+        streams::DEFECTS,
+        questions::DEFECTS,
+        artifacts::DEFECTS,
+        cancels::DEFECTS,
+        isolation::DEFECTS,
+        spelling::DEFECTS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// A defect of this contract.
 const fn defect(kind: DefectKind, name: &'static str, about: &'static str, breaks: &'static [&'static str]) -> Defect {
     Defect { contract: super::CONTRACT, name, about, kind, breaks }
+}
+
+/// Puts something in the place of one function of a table, made from the original and the counter.
+fn wrap<F: ?Sized>(field: &mut Arc<F>, applied: &Applied, make: impl FnOnce(Arc<F>, Applied) -> Arc<F>) {
+    *field = make(Arc::clone(field), applied.clone());
+}
+
+const fn milliseconds(count: u64) -> Duration {
+    Duration::from_millis(count)
 }

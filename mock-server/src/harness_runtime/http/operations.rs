@@ -86,8 +86,8 @@ fn list_artifacts(context: &Context, id: &str) -> Outcome {
         .runtime
         .read(|store| store.execution(id).map(|execution| (rules.artifacts.listed)(store, execution)))
         .ok_or_else(|| Problem::execution_not_found(id))?;
-    let items = artifacts.iter().map(|artifact| Value::Object((rules.views.artifact)(&rules.views, artifact))).collect();
-    Ok(reply(context, 200, Document::ArtifactList, (rules.views.artifact_list)(items)))
+    let items: Vec<Value> = artifacts.iter().map(|artifact| Value::Object((rules.views.artifact)(&rules.views, artifact))).collect();
+    Ok(reply(context, 200, Document::ArtifactList, (rules.views.artifact_list)(&items)))
 }
 
 /// The cursor is looked at before the execution, and both before a stream begins.
@@ -111,8 +111,8 @@ fn list_events(context: &Context, id: &str, after: u64) -> Outcome {
         })
         .ok_or_else(|| Problem::execution_not_found(id))?;
     let next = (rules.replay.next_cursor)(after, events.last().map(|event| event.sequence));
-    let items = events.iter().map(|event| (rules.views.event)(&rules.views, event)).collect();
-    Ok(reply(context, 200, Document::EventList, (rules.views.event_list)(items, next)))
+    let items: Vec<Value> = events.iter().map(|event| (rules.views.event)(&rules.views, event)).collect();
+    Ok(reply(context, 200, Document::EventList, (rules.views.event_list)(&items, next)))
 }
 
 /// The reason is looked at before the path, and both before the execution.

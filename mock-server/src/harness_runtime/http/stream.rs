@@ -11,7 +11,7 @@ use axum::body::Bytes;
 use futures_util::Stream;
 use futures_util::stream;
 use std::collections::VecDeque;
-use std::io;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -28,7 +28,7 @@ pub(super) struct Follow {
     live: bool,
     opened: bool,
     /// Bytes of the batch at hand; never more than that.
-    pieces: VecDeque<io::Result<Bytes>>,
+    pieces: VecDeque<Bytes>,
     ended: bool,
 }
 
@@ -39,11 +39,11 @@ impl Follow {
         Self { context, execution_id, after, bell, position: 0, live: false, opened: false, pieces: VecDeque::new(), ended: false }
     }
 
-    pub(super) fn frames(self: Box<Self>) -> impl Stream<Item = io::Result<Bytes>> + Send {
-        stream::unfold(self, |mut follow| async move { follow.next().await.map(|piece| (piece, follow)) })
+    pub(super) fn frames(self: Box<Self>) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
+        stream::unfold(self, |mut follow| async move { follow.next().await.map(|piece| (Ok(piece), follow)) })
     }
 
-    async fn next(&mut self) -> Option<io::Result<Bytes>> {
+    async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(piece) = self.pieces.pop_front() {
                 return Some(piece);
@@ -84,7 +84,8 @@ impl Follow {
         let (after, position, live) = (self.after, self.position, self.live);
         let (events, progress) = self.context.runtime.read(|store| {
             let log = store.log(&self.execution_id);
-            let progress = Progress { position, length: log.len(), newest: log.last().cloned(), live };
+            let ended = store.execution(&self.execution_id).is_some_and(|execution| execution.state.is_terminal());
+            let progress = Progress { position, length: log.len(), newest: log.last().cloned(), live, after, ended };
             let batch = (rules.streaming.batch)(&progress, BATCH);
             let taken = log.get(batch.clone()).unwrap_or_default();
             let follows = |event: &&Arc<Event>| (rules.replay.follows)(Reader::Stream, after, event.sequence);
@@ -124,15 +125,12 @@ impl Follow {
         let document = (wire.document)(crate::harness_runtime::wire::Document::Event, (views.event)(views, event));
         let frame = Frame { kind: event.kind.clone(), sequence: event.sequence, document };
         self.send((wire.frame)(&wire, &frame));
-        if (wire.cut)(&frame) {
-            self.pieces.push_back(Err(io::Error::from(io::ErrorKind::ConnectionReset)));
-            self.ended = true;
-        }
     }
 
     fn send(&mut self, bytes: Vec<u8>) {
-        let pieces = (self.context.wire.pieces)(bytes).into_iter().filter(|piece| !piece.is_empty());
-        self.pieces.extend(pieces.map(|piece| Ok(Bytes::from(piece))));
+        let wire = &self.context.wire;
+        let pieces = (wire.pieces)((wire.stream)(bytes)).into_iter().filter(|piece| !piece.is_empty());
+        self.pieces.extend(pieces.map(Bytes::from));
     }
 }
 

@@ -1,7 +1,8 @@
 //! Cancellation: it begins with the provider's cleanup and is confirmed when that is over, well or not.
 
-use super::{Answered, Change, Effect, Situation, Step, abandon, events};
+use super::{Change, Effect, Situation, Step, abandon, events};
 use crate::harness_runtime::model::{Execution, State};
+use crate::harness_runtime::problem::Problem;
 use crate::harness_runtime::rules::cancellation::CancelEffect;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -17,27 +18,35 @@ pub(crate) struct CleanedUp {
     pub(crate) error: Option<String>,
 }
 
-/// The answer is the record at this moment; the caller waits for the confirmation.
-pub(crate) fn cancel(situation: &Situation, request: &CancelRequest) -> Step<Answered> {
+/// What a cancel request has set off, and the record at that moment. The answer to the caller waits for the confirmation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cancelling {
+    pub(crate) effect: CancelEffect,
+    pub(crate) execution: Execution,
+}
+
+pub(crate) fn cancel(situation: &Situation, request: &CancelRequest) -> Step<Result<Cancelling, Problem>> {
     let execution = match situation.execution(&request.execution_id) {
         Ok(execution) => execution,
         Err(problem) => return Step::unchanged(Err(problem)),
     };
     match (situation.rules.cancellation.effect)(execution.state) {
         Err(problem) => Step::unchanged(Err(problem)),
-        Ok(CancelEffect::Unchanged | CancelEffect::Join) => Step::unchanged(Ok(execution.clone())),
+        Ok(effect @ (CancelEffect::Unchanged | CancelEffect::Join)) => {
+            Step::unchanged(Ok(Cancelling { effect, execution: execution.clone() }))
+        }
         Ok(CancelEffect::Begin) => begin(situation, execution, request.reason.clone()),
     }
 }
 
-fn begin(situation: &Situation, execution: &Execution, reason: Option<String>) -> Step<Answered> {
+fn begin(situation: &Situation, execution: &Execution, reason: Option<String>) -> Step<Result<Cancelling, Problem>> {
     let message = reason.clone().unwrap_or_else(|| "Execution aborted".to_owned());
     let (mut changes, mut effects) = abandon(situation, &execution.id, &message);
     let cancelling = Execution { state: State::Cancelling, updated_at: situation.now, cancel_reason: reason, ..execution.clone() };
     changes.push(Change::Execution(Box::new(cancelling.clone())));
     effects.push(Effect::Abort { execution_id: execution.id.clone(), reason: message });
     effects.push(Effect::CleanUp { execution_id: execution.id.clone() });
-    Step { answer: Ok(cancelling), changes, effects }
+    Step { answer: Ok(Cancelling { effect: CancelEffect::Begin, execution: cancelling }), changes, effects }
 }
 
 pub(crate) fn cleaned_up(situation: &Situation, cleaned: &CleanedUp) -> Step<()> {

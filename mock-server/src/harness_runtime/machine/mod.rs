@@ -10,7 +10,7 @@ mod respond;
 mod start;
 mod store;
 
-pub(crate) use cancel::{CancelRequest, CleanedUp};
+pub(crate) use cancel::{CancelRequest, Cancelling, CleanedUp};
 pub(crate) use provider::{Asking, Emission, Ending};
 pub(crate) use respond::Responding;
 pub(crate) use store::{KeyUse, Store};
@@ -124,7 +124,7 @@ table! {
         emit: fn(&Situation, &Emission) -> Step<Taken> = provider::emit;
         ask: fn(&Situation, &Asking) -> Step<Taken> = provider::ask;
         end: fn(&Situation, &Ending) -> Step<()> = provider::end;
-        cancel: fn(&Situation, &CancelRequest) -> Step<Answered> = cancel::cancel;
+        cancel: fn(&Situation, &CancelRequest) -> Step<Result<Cancelling, Problem>> = cancel::cancel;
         cleaned_up: fn(&Situation, &CleanedUp) -> Step<()> = cancel::cleaned_up;
         respond: fn(&Situation, &Responding) -> Step<Answered> = respond::respond;
     }

@@ -94,12 +94,11 @@ impl Store {
     }
 
     fn put_execution(&mut self, execution: Execution) {
-        match self.runs.get_mut(&execution.id) {
-            Some(run) => run.execution = execution,
-            None => {
-                let run = Run { execution, log: Vec::new(), artifacts: Vec::new(), actions: Vec::new() };
-                self.runs.insert(run.execution.id.clone(), run);
-            }
+        if let Some(run) = self.runs.get_mut(&execution.id) {
+            run.execution = execution;
+        } else {
+            let run = Run { execution, log: Vec::new(), artifacts: Vec::new(), actions: Vec::new() };
+            self.runs.insert(run.execution.id.clone(), run);
         }
     }
 

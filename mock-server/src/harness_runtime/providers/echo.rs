@@ -21,11 +21,10 @@ impl Echo {
     pub(crate) fn plain() -> Self {
         let capabilities = [
             ("artifact.list", Support::Native),
-            ("conversation.continuity", Support::Emulated),
+            ("conversation.continuity", Support::Native),
             ("event.replay", Support::Native),
             ("event.streaming", Support::Native),
             ("execution.cancel", Support::Native),
-            ("extension.skills", Support::Degraded),
             ("extension.mcp", Support::Unsupported),
         ];
         Self { manifest: manifest("mock-echo", "Echo", &["embedded"], &capabilities), voice: str::to_owned }

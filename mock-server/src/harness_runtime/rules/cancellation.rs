@@ -20,8 +20,8 @@ table! {
     Cancellation {
         /// What a cancel request does in this state.
         effect: fn(State) -> Result<CancelEffect, Problem> = effect;
-        /// Whether a cancel request may be answered in this state.
-        confirmed: fn(State) -> bool = confirmed;
+        /// Whether a cancel request that had this effect may be answered in this state.
+        confirmed: fn(CancelEffect, State) -> bool = confirmed;
         /// Whether the outcome of the provider's cleanup ends an execution in this state.
         concludes: fn(State) -> bool = concludes;
     }
@@ -37,8 +37,8 @@ pub(crate) fn effect(state: State) -> Result<CancelEffect, Problem> {
     })
 }
 
-/// A cancel request is answered once the execution has ended.
-pub(crate) fn confirmed(state: State) -> bool {
+/// A cancel request is answered once the execution has ended, whoever began the cancellation.
+pub(crate) fn confirmed(_effect: CancelEffect, state: State) -> bool {
     state.is_terminal()
 }
 

@@ -15,6 +15,10 @@ pub(crate) struct Progress {
     pub(crate) newest: Option<Arc<Event>>,
     /// Whether the backlog has been passed.
     pub(crate) live: bool,
+    /// The reader's cursor.
+    pub(crate) after: u64,
+    /// Whether the execution is in a terminal state.
+    pub(crate) ended: bool,
 }
 
 table! {

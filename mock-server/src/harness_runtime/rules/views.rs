@@ -19,12 +19,12 @@ table! {
         execution: fn(&Views, &Execution) -> Value = execution;
         event: fn(&Views, &Event) -> Value = event;
         /// The envelope list, given the documents of its events and the next cursor.
-        event_list: fn(Vec<Value>, u64) -> Value = event_list;
+        event_list: fn(&[Value], u64) -> Value = event_list;
         /// The data of `action.required`.
         action: fn(&Views, &Action) -> JsonObject = action;
         /// The data of `artifact.created`, and the item of the list.
         artifact: fn(&Views, &Artifact) -> JsonObject = artifact;
-        artifact_list: fn(Vec<Value>) -> Value = artifact_list;
+        artifact_list: fn(&[Value]) -> Value = artifact_list;
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn event(views: &Views, event: &Event) -> Value {
     })
 }
 
-pub(crate) fn event_list(events: Vec<Value>, next_cursor: u64) -> Value {
+pub(crate) fn event_list(events: &[Value], next_cursor: u64) -> Value {
     json!({ "events": events, "nextCursor": next_cursor })
 }
 
@@ -146,6 +146,6 @@ pub(crate) fn artifact(views: &Views, artifact: &Artifact) -> JsonObject {
     document
 }
 
-pub(crate) fn artifact_list(artifacts: Vec<Value>) -> Value {
+pub(crate) fn artifact_list(artifacts: &[Value]) -> Value {
     json!({ "artifacts": artifacts })
 }

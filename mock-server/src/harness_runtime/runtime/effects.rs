@@ -3,22 +3,36 @@
 use super::{Effects, Runtime, Session, assignment, lock};
 use crate::harness_runtime::machine::{CleanedUp, Effect, Ending};
 use crate::harness_runtime::providers::Provider;
+use futures_util::future::BoxFuture;
 use std::future::Future;
 use std::sync::Arc;
 use tokio::sync::watch;
 
 impl Runtime {
-    pub(super) async fn carry_out(self: &Arc<Self>, effects: Effects) {
-        for effect in effects {
-            match effect {
-                Effect::Begin { execution_id } => self.begin(&execution_id).await,
-                Effect::Run { execution_id } => self.run(&execution_id),
-                Effect::Abort { execution_id, reason } => self.abort(&execution_id, reason),
-                Effect::CleanUp { execution_id } => self.clean_up(execution_id),
-                Effect::Resume { action_id, response } => self.settle(&action_id, Ok(response)),
-                Effect::Reject { action_id, message } => self.settle(&action_id, Err(message)),
+    /// A step may set off another one, hence the box.
+    pub(super) fn carry_out(self: &Arc<Self>, effects: Effects) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            for effect in effects {
+                match effect {
+                    Effect::Begin { execution_id } => self.set_off(execution_id).await,
+                    Effect::Run { execution_id } => self.run(&execution_id),
+                    Effect::Abort { execution_id, reason } => self.abort(&execution_id, reason),
+                    Effect::CleanUp { execution_id } => self.clean_up(execution_id),
+                    Effect::Resume { action_id, response } => self.settle(&action_id, Ok(response)),
+                    Effect::Reject { action_id, message } => self.settle(&action_id, Err(message)),
+                }
             }
-        }
+        })
+    }
+
+    /// At once, so that who started an execution finds it begun; unless the seam is open.
+    async fn set_off(self: &Arc<Self>, execution_id: String) {
+        let Some(pause) = (self.seams.begin)() else { return self.begin(&execution_id).await };
+        let runtime = Arc::clone(self);
+        self.spawn(async move {
+            tokio::time::sleep(pause).await;
+            runtime.begin(&execution_id).await;
+        });
     }
 
     fn run(self: &Arc<Self>, execution_id: &str) {

@@ -100,8 +100,9 @@ impl Runtime {
     /// Answers when the cancellation is confirmed.
     pub(crate) async fn cancel(self: &Arc<Self>, request: &CancelRequest) -> Answered {
         let mut bell = self.bell(&request.execution_id);
-        let mut execution = self.perform(Moment::Cancel, |situation| (self.decisions.cancel)(situation, request)).await?;
-        while !(self.rules.cancellation.confirmed)(execution.state) {
+        let cancelling = self.perform(Moment::Cancel, |situation| (self.decisions.cancel)(situation, request)).await?;
+        let mut execution = cancelling.execution;
+        while !(self.rules.cancellation.confirmed)(cancelling.effect, execution.state) {
             if bell.changed().await.is_err() {
                 break;
             }
@@ -171,7 +172,7 @@ impl Runtime {
         if !step.changes.is_empty() {
             self.write_apart(std::mem::take(&mut step.changes), &holds).await;
         }
-        Box::pin(self.carry_out(std::mem::take(&mut step.effects))).await;
+        self.carry_out(std::mem::take(&mut step.effects)).await;
         step.answer
     }
 

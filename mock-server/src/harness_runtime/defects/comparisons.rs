@@ -1,0 +1,255 @@
+//! Requests with one key that are compared wrongly.
+
+use super::{DefectKind::Rule, Entry, defect, wrap};
+use crate::applied::Applied;
+use crate::harness_runtime::Blueprint;
+use crate::harness_runtime::json;
+use crate::harness_runtime::model::{JsonObject, StartRequest};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+pub(super) static DEFECTS: &[Entry] = &[
+    Entry {
+        defect: defect(Rule, "key-ignores-input", "The input is left out when requests with one key are compared.", &["HR-IDEM-4"]),
+        install: |blueprint, applied| {
+            compare_without(blueprint, applied, |known, again| again.input.clone_from(&known.input));
+        },
+    },
+    Entry {
+        defect: defect(Rule, "key-ignores-provider", "The provider is left out when requests with one key are compared.", &["HR-IDEM-5"]),
+        install: |blueprint, applied| {
+            compare_without(blueprint, applied, |known, again| again.provider_id.clone_from(&known.provider_id));
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "key-ignores-capabilities",
+            "Required capabilities are left out when requests with one key are compared.",
+            &["HR-IDEM-6"],
+        ),
+        install: |blueprint, applied| {
+            compare_without(blueprint, applied, |known, again| again.required_capabilities.clone_from(&known.required_capabilities));
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "key-ignores-config",
+            "The config is left out when requests with one key are compared.",
+            &["HR-IDEM-7", "HR-IDEM-8", "HR-IDEM-9"],
+        ),
+        install: |blueprint, applied| compare_without(blueprint, applied, |known, again| again.config.clone_from(&known.config)),
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "key-compares-config-shallowly",
+            "Of nested values in config only the kind is compared.",
+            &["HR-IDEM-8", "HR-IDEM-9"],
+        ),
+        install: |blueprint, applied| {
+            compare_also(blueprint, applied, |known, again| same_but_config(known, again) && same_shallowly(known, again));
+        },
+    },
+    Entry {
+        defect: defect(Rule, "key-ignores-array-order", "Arrays in config are compared as sets.", &["HR-IDEM-9"]),
+        install: |blueprint, applied| {
+            compare_also(blueprint, applied, |known, again| {
+                same_but_config(known, again) && json::same(&sorted(&config(known)), &sorted(&config(again)))
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "key-counts-capability-order",
+            "Required capabilities in another order make another request.",
+            &["HR-IDEM-11"],
+        ),
+        install: |blueprint, applied| {
+            compare_stricter(blueprint, applied, |known, again| once(&known.required_capabilities) == once(&again.required_capabilities));
+        },
+    },
+    Entry {
+        defect: defect(Rule, "key-counts-repetitions", "A required capability that is named twice makes another request.", &["HR-IDEM-12"]),
+        install: |blueprint, applied| {
+            compare_stricter(blueprint, applied, |known, again| known.required_capabilities.len() == again.required_capabilities.len());
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "key-counts-empty-config",
+            "A config that is missing and one that is empty make two requests.",
+            &["HR-IDEM-14"],
+        ),
+        install: |blueprint, applied| {
+            compare_stricter(blueprint, applied, |known, again| known.config.is_some() == again.config.is_some());
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "key-counts-member-order",
+            "Config is compared by its text after parsing, in which members keep their order.",
+            &["HR-IDEM-15"],
+        ),
+        install: |blueprint, applied| {
+            compare_stricter(blueprint, applied, |known, again| config_members(&known.text) == config_members(&again.text));
+        },
+    },
+    Entry {
+        defect: defect(Rule, "key-counts-number-spelling", "The numbers 1 and 1.0 in config make two requests.", &["HR-IDEM-16"]),
+        install: |blueprint, applied| compare_stricter(blueprint, applied, |known, again| config(known) == config(again)),
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "key-hashes-the-body",
+            "Requests are compared by a hash of the body as it was written.",
+            &["HR-IDEM-11", "HR-IDEM-12", "HR-IDEM-13", "HR-IDEM-14", "HR-IDEM-15", "HR-IDEM-16", "HR-IDEM-17"],
+        ),
+        install: |blueprint, applied| compare_stricter(blueprint, applied, |known, again| known.text == again.text),
+    },
+];
+
+/// Compares after `forget` has made a member of the second request equal to that of the first.
+fn compare_without(blueprint: &mut Blueprint, applied: &Applied, forget: fn(&StartRequest, &mut StartRequest)) {
+    wrap(&mut blueprint.rules.idempotency.equivalent, applied, |reference, applied| {
+        Arc::new(move |known, again| {
+            let mut forgotten = again.clone();
+            forget(known, &mut forgotten);
+            applied.instead_of(&reference(known, again), reference(known, &forgotten))
+        })
+    });
+}
+
+/// Takes requests as equivalent that the reference does not.
+fn compare_also(blueprint: &mut Blueprint, applied: &Applied, same: fn(&StartRequest, &StartRequest) -> bool) {
+    wrap(&mut blueprint.rules.idempotency.equivalent, applied, |reference, applied| {
+        Arc::new(move |known, again| {
+            let right = reference(known, again);
+            applied.instead_of(&right, right || same(known, again))
+        })
+    });
+}
+
+/// Takes requests as different that the reference does not.
+fn compare_stricter(blueprint: &mut Blueprint, applied: &Applied, same: fn(&StartRequest, &StartRequest) -> bool) {
+    wrap(&mut blueprint.rules.idempotency.equivalent, applied, |reference, applied| {
+        Arc::new(move |known, again| {
+            let right = reference(known, again);
+            applied.instead_of(&right, right && same(known, again))
+        })
+    });
+}
+
+fn config(request: &StartRequest) -> Value {
+    Value::Object(request.effective_config())
+}
+
+fn same_but_config(known: &StartRequest, again: &StartRequest) -> bool {
+    let again = StartRequest { config: known.config.clone(), ..again.clone() };
+    crate::harness_runtime::rules::idempotency::equivalent(known, &again)
+}
+
+fn same_shallowly(known: &StartRequest, again: &StartRequest) -> bool {
+    let shallow = |request: &StartRequest| -> JsonObject {
+        let flat = |value: Value| match value {
+            Value::Array(_) => Value::String("[]".to_owned()),
+            Value::Object(_) => Value::String("{}".to_owned()),
+            plain => plain,
+        };
+        request.effective_config().into_iter().map(|(name, value)| (name, flat(value))).collect()
+    };
+    json::same_object(&shallow(known), &shallow(again))
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => {
+            let mut items: Vec<Value> = items.iter().map(sorted).collect();
+            items.sort_by_key(Value::to_string);
+            Value::Array(items)
+        }
+        Value::Object(members) => Value::Object(members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect()),
+        plain => plain.clone(),
+    }
+}
+
+/// Names without repetitions, in the order of their first mention.
+fn once(names: &[String]) -> Vec<&String> {
+    let mut seen = BTreeSet::new();
+    names.iter().filter(|name| seen.insert(*name)).collect()
+}
+
+/// The paths of all members of config, in the order in which they are written.
+fn config_members(text: &str) -> Vec<String> {
+    let members = serde_json::from_str::<Members>(text).map(|members| members.0).unwrap_or_default();
+    members.into_iter().filter(|path| path.starts_with("config/")).collect()
+}
+
+/// The paths of all members of a JSON text, in the order in which they are written.
+struct Members(Vec<String>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(MembersVisitor).map(Members)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Vec<String>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut paths = Vec::new();
+        while let Some(name) = members.next_key::<String>()? {
+            let inner = members.next_value::<Members>()?.0;
+            paths.push(name.clone());
+            paths.extend(inner.into_iter().map(|path| format!("{name}/{path}")));
+        }
+        Ok(paths)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut paths = Vec::new();
+        while let Some(item) = items.next_element::<Members>()? {
+            paths.extend(item.0.into_iter().map(|path| format!("*/{path}")));
+        }
+        Ok(paths)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+}

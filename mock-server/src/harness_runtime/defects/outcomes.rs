@@ -1,0 +1,69 @@
+//! Ends that come apart: state and event, or two ends of one run.
+
+use super::{
+    DefectKind::{Race, Rule},
+    Entry, defect, milliseconds, wrap,
+};
+use crate::harness_runtime::json::object;
+use crate::harness_runtime::machine::Change;
+use crate::harness_runtime::model::event;
+use crate::harness_runtime::seams::{Hold, Moment};
+use serde_json::json;
+use std::sync::Arc;
+
+pub(super) static DEFECTS: &[Entry] = &[
+    Entry {
+        defect: defect(
+            Race,
+            "state-before-event",
+            "The terminal state can be read before the terminal event is recorded.",
+            &["HR-EVENT-9"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.seams.step, applied, |reference, applied| {
+                Arc::new(move |moment, changes| {
+                    let event = changes.iter().position(|change| matches!(change, Change::Event(event) if event::is_terminal(&event.kind)));
+                    match event {
+                        Some(before) if moment == Moment::End => {
+                            applied.count();
+                            vec![Hold { before, pause: milliseconds(40) }]
+                        }
+                        _ => reference(moment, changes),
+                    }
+                })
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Race,
+            "end-decided-then-written",
+            "Between the decision that a run has succeeded and its record a cancellation can come through.",
+            &["HR-CANCEL-29", "HR-EVENT-9", "HR-EXEC-18"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.seams.step, applied, |reference, applied| {
+                Arc::new(move |moment, changes| {
+                    if moment != Moment::End || changes.is_empty() {
+                        return reference(moment, changes);
+                    }
+                    applied.count();
+                    vec![Hold { before: 0, pause: milliseconds(25) }]
+                })
+            });
+        },
+    },
+    Entry {
+        defect: defect(Rule, "final-text-of-cancelled", "A cancelled run is closed with output.text.done.", &["HR-EVENT-24"]),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.rules.outcome.cancelled, applied, |reference, applied| {
+                Arc::new(move |reason, cleanup_error| {
+                    applied.count();
+                    let mut occurrences = vec![(event::DONE, object([("text", json!(""))]))];
+                    occurrences.extend(reference(reason, cleanup_error));
+                    occurrences
+                })
+            });
+        },
+    },
+];
