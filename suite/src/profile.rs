@@ -2,6 +2,7 @@
 
 use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::fields::{Result, open};
+use crate::scenario::keys;
 use crate::scenario::node::{Key, Kind, Node, Place};
 use crate::scenario::stimuli::Stimuli;
 use serde_json::{Map, Number, Value};
@@ -17,8 +18,6 @@ pub struct Profile {
     pub stimuli: BTreeMap<String, Value>,
     pub facts: BTreeMap<String, Value>,
 }
-
-const STIMULUS: &[&str] = &["provider", "input", "config", "required-capabilities"];
 
 impl Profile {
     /// The contract that a profile is for, before its names are checked.
@@ -37,7 +36,7 @@ impl Profile {
 }
 
 fn decode(node: &Node, file: &Arc<str>, stimuli: &Stimuli) -> Result<Profile> {
-    let fields = open(node, file, "a profile", &["contract", "stimuli", "facts"])?;
+    let fields = open(node, file, "a profile", keys::PROFILE)?;
     let mut profile = Profile { contract: fields.string("contract")?, ..Profile::default() };
     for (key, node) in fields.entries("stimuli")? {
         if !stimuli.stimuli.contains_key(&key.name) {
@@ -60,7 +59,7 @@ fn unknown<'a>(what: &str, key: &Key, file: &Arc<str>, known: impl Iterator<Item
 }
 
 fn stimulus(node: &Node, file: &Arc<str>) -> Result<Value> {
-    let fields = open(node, file, "a stimulus", STIMULUS)?;
+    let fields = open(node, file, "a stimulus", keys::PROFILE_STIMULUS)?;
     let mut members = Map::new();
     members.insert("providerId".to_owned(), Value::from(fields.string("provider")?));
     members.insert("input".to_owned(), Value::from(fields.optional_string("input")?.unwrap_or_default()));
@@ -165,8 +164,16 @@ mod tests {
     #[test]
     fn mistakes_have_place_and_hint() {
         let cases = [
-            ("contract = \"c\"\n[stimuli.slowrun]\nprovider = \"p\"\n", "p.toml:2:10: there is no stimulus `slowrun`", "did you mean `slow-run`?"),
-            ("contract = \"c\"\n[stimuli.slow-run]\nprovder = \"p\"\n", "p.toml:3:1: a stimulus has no key `provder`", "did you mean `provider`?"),
+            (
+                "contract = \"c\"\n[stimuli.slowrun]\nprovider = \"p\"\n",
+                "p.toml:2:10: there is no stimulus `slowrun`",
+                "did you mean `slow-run`?",
+            ),
+            (
+                "contract = \"c\"\n[stimuli.slow-run]\nprovder = \"p\"\n",
+                "p.toml:3:1: a stimulus has no key `provder`",
+                "did you mean `provider`?",
+            ),
             ("contract = \"c\"\n[stimuli.slow-run]\ninput = \"p\"\n", "p.toml:2:1: `provider` is missing", ""),
         ];
         for (text, message, hint) in cases {

@@ -118,7 +118,7 @@ fn decode_preambles(
     operations: &BTreeSet<String>,
     grpc: bool,
 ) -> Result<BTreeMap<String, Vec<Step>>> {
-    let fields = super::fields::open(node, file, "the preambles file", &["contract", "preambles"])?;
+    let fields = super::fields::open(node, file, "the preambles file", super::keys::PREAMBLES_FILE)?;
     let mut preambles = BTreeMap::new();
     for (key, node) in fields.entries("preambles")? {
         let names = Names { contract, preambles: &preambles, operations, grpc };

@@ -3,17 +3,13 @@
 use super::diagnostic::Diagnostic;
 use super::expectations;
 use super::fields::{Fields, Result, kind_name, open};
+use super::keys;
 use super::model::{Action, Area, Call, Follow, GrpcCall, SavePath, Scenario, Step, Until};
-use super::node::{Kind, Node, Place};
+use super::node::{Key, Kind, Node, Place};
+use super::operators::{check_pattern, check_template, check_value};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-const FILE: &[&str] = &["contract", "area", "about", "scenarios"];
-const SCENARIO: &[&str] = &["id", "title", "needs", "capabilities", "exclusive", "rounds", "vars", "cases", "steps"];
-const CALL: &[&str] = &["path", "query", "headers", "body", "text", "method", "url", "request", "metadata", "expect", "save"];
-/// The keys that say what a step does; a step has exactly one of them.
-const KINDS: &[&str] = &["given", "call", "raw", "follow", "await", "together", "check", "generate"];
 
 /// What decoding has to look up: the preambles and the operations of the contract.
 pub struct Names<'a> {
@@ -24,7 +20,7 @@ pub struct Names<'a> {
 }
 
 pub fn area(node: &Node, file: &Arc<str>, names: &Names) -> Result<Area> {
-    let fields = open(node, file, "a scenario file", FILE)?;
+    let fields = open(node, file, "a scenario file", keys::SCENARIO_FILE)?;
     let contract = fields.string("contract")?;
     if contract != names.contract {
         let message = format!("this folder holds `{}`, not `{contract}`", names.contract);
@@ -43,12 +39,8 @@ pub fn area(node: &Node, file: &Arc<str>, names: &Names) -> Result<Area> {
 }
 
 fn scenario(node: &Node, file: &Arc<str>, names: &Names) -> Result<Scenario> {
-    let fields = open(node, file, "a scenario", SCENARIO)?;
-    let cases: Vec<(Option<String>, Value)> =
-        fields.entries("cases")?.iter().map(|(key, node)| (Some(key.name.clone()), node.to_json())).collect();
-    if fields.get("cases").is_some() && cases.is_empty() {
-        return Err(fields.error(node, "`cases` must have at least one case"));
-    }
+    let fields = open(node, file, "a scenario", keys::SCENARIO)?;
+    let cases = cases(&fields)?;
     let steps = steps(fields.list("steps")?, file, names)?;
     if steps.is_empty() {
         return Err(fields.error(node, "a scenario needs at least one step"));
@@ -61,19 +53,64 @@ fn scenario(node: &Node, file: &Arc<str>, names: &Names) -> Result<Scenario> {
         capabilities: fields.strings("capabilities")?,
         exclusive: fields.flag("exclusive")?,
         rounds: fields.integer("rounds")?.map_or(1, |n| u32::try_from(n).unwrap_or(u32::MAX)).max(1),
-        vars: fields.map("vars")?,
-        cases: if cases.is_empty() { vec![(None, Value::Null)] } else { cases },
+        vars: variables(&fields, "vars")?,
+        cases,
         steps,
     })
+}
+
+/// Name and values of each case; one without a name when the scenario has none.
+fn cases(fields: &Fields) -> Result<Vec<(Option<String>, Value)>> {
+    let Some(node) = fields.get("cases") else { return Ok(vec![(None, Value::Null)]) };
+    let cases = fields.entries("cases")?;
+    if cases.is_empty() {
+        return Err(fields.error(node, "`cases` must have at least one case"));
+    }
+    cases
+        .iter()
+        .map(|(key, node)| {
+            is_name(&key.name).then_some(()).ok_or_else(|| no_name(key.place(fields.file), &key.name))?;
+            check_value(node, fields.file)?;
+            Ok((Some(key.name.clone()), node.to_json()))
+        })
+        .collect()
+}
+
+/// Values under names that steps can use.
+fn variables(fields: &Fields, key: &str) -> Result<BTreeMap<String, Value>> {
+    for (key, node) in fields.entries(key)? {
+        check_variable(key, fields.file)?;
+        check_value(node, fields.file)?;
+    }
+    fields.map(key)
+}
+
+/// A name that `${...}` can find again and that is not given by the engine itself.
+fn check_variable(key: &Key, file: &Arc<str>) -> Result<()> {
+    let name = key.name.as_str();
+    if keys::GIVEN.contains(&name) {
+        let message = format!("`{name}` is given by the kit itself; take another name");
+        return Err(Diagnostic::new(key.place(file), message).hint(format!("given: {}", keys::GIVEN.join(", "))));
+    }
+    if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)) {
+        let message = format!("`{name}` cannot be named by `${{...}}`: a name is letters, digits, dashes and underscores");
+        return Err(Diagnostic::new(key.place(file), message));
+    }
+    Ok(())
 }
 
 /// A name that can stand in a path: lower-case letters, digits and dashes.
 fn name_of(fields: &Fields, key: &str) -> Result<String> {
     let name = fields.string(key)?;
-    if name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {
-        return Ok(name);
-    }
-    Err(fields.error(fields.required(key)?, format!("`{name}` must be lower-case letters, digits and dashes")))
+    if is_name(&name) { Ok(name) } else { Err(no_name(fields.required(key)?.place(fields.file), &name)) }
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+}
+
+fn no_name(place: Place, name: &str) -> Box<Diagnostic> {
+    Diagnostic::new(place, format!("`{name}` must be lower-case letters, digits and dashes"))
 }
 
 pub fn steps(nodes: &[Node], file: &Arc<str>, names: &Names) -> Result<Vec<Step>> {
@@ -81,27 +118,27 @@ pub fn steps(nodes: &[Node], file: &Arc<str>, names: &Names) -> Result<Vec<Step>
 }
 
 fn step(node: &Node, file: &Arc<str>, names: &Names) -> Result<Step> {
-    let kinds: Vec<&str> = KINDS.iter().copied().filter(|kind| node.get(kind).is_some()).collect();
+    let kinds: Vec<&str> = keys::STEPS.iter().copied().filter(|kind| node.get(kind).is_some()).collect();
     let [kind] = kinds[..] else {
         let message = if kinds.is_empty() {
-            format!("a step needs one of the keys {}", KINDS.join(", "))
+            format!("a step needs one of the keys {}", keys::STEPS.join(", "))
         } else {
-            format!("a step has only one of the keys {}; this one has {}", KINDS.join(", "), kinds.join(" and "))
+            format!("a step has only one of the keys {}; this one has {}", keys::STEPS.join(", "), kinds.join(" and "))
         };
         let error = Diagnostic::new(node.place(file), message);
         return Err(match node.entries().first() {
-            Some((key, _)) if kinds.is_empty() => error.did_you_mean(&key.name, KINDS.iter().copied()),
+            Some((key, _)) if kinds.is_empty() => error.did_you_mean(&key.name, keys::STEPS.iter().copied()),
             _ => error,
         });
     };
     let decoded = match kind {
         "given" => given(node, file, names)?,
-        "call" => (call_action(node, file, "call", names, &["call"])?, node.get("call").and_then(Node::str).unwrap_or_default().to_owned()),
+        "call" => (call_action(node, file, "call", names)?, node.get("call").and_then(Node::str).unwrap_or_default().to_owned()),
         "await" => waiting(node, file, names)?,
         "raw" => raw(node, file)?,
         "follow" => follow(node, file)?,
         "together" => together(node, file, names)?,
-        "check" => (open(node, file, "a check", &["check"]).map(|_| Action::Check)?, String::new()),
+        "check" => (open(node, file, "a check", keys::CHECK).map(|_| Action::Check)?, String::new()),
         _ => generate(node, file)?,
     };
     let (action, name) = decoded;
@@ -121,35 +158,38 @@ fn given(node: &Node, file: &Arc<str>, names: &Names) -> Result<(Action, String)
     let at = node.get("given").unwrap_or(node);
     let name = at.str().ok_or_else(|| Diagnostic::new(at.place(file), "`given` names a preamble or an operation"))?;
     if let Some(steps) = names.preambles.get(name) {
-        let fields = open(node, file, &format!("`given: {name}`"), &["given", "with"])?;
-        return Ok((Action::Preamble { with: fields.map("with")?, steps: steps.clone() }, name.to_owned()));
+        let allowed = [&["given"], keys::PREAMBLE].concat();
+        let fields = open(node, file, &format!("`given: {name}`"), &allowed)?;
+        return Ok((Action::Preamble { with: variables(&fields, "with")?, steps: steps.clone() }, name.to_owned()));
     }
     if !names.operations.contains(name) {
         let error = Diagnostic::new(at.place(file), format!("`{name}` is neither a preamble nor an operation of {}", names.contract));
         let known = names.preambles.keys().chain(names.operations).map(String::as_str);
         return Err(error.did_you_mean(name, known));
     }
-    Ok((call_action(node, file, "given", names, &["given"])?, name.to_owned()))
+    Ok((call_action(node, file, "given", names)?, name.to_owned()))
 }
 
-fn call_action(node: &Node, file: &Arc<str>, key: &str, names: &Names, more: &[&str]) -> Result<Action> {
-    let allowed: Vec<&str> = more.iter().chain(CALL).copied().collect();
-    let fields = open(node, file, &format!("`{key}`"), &allowed)?;
-    if names.grpc {
-        let method = operation(&fields, key, names)?;
-        return Ok(Action::Grpc(GrpcCall {
-            method,
-            request: fields.json("request").unwrap_or_else(|| Value::Object(serde_json::Map::new())),
-            metadata: fields.map("metadata")?,
-        }));
-    }
-    call(&fields, key, names).map(Action::Call)
+fn call_action(node: &Node, file: &Arc<str>, key: &str, names: &Names) -> Result<Action> {
+    let wire = if names.grpc { keys::GRPC } else { keys::HTTP };
+    let fields = open(node, file, &format!("`{key}`"), &[&[key], wire, keys::OUTCOME].concat())?;
+    if names.grpc { grpc(&fields, key, names).map(Action::Grpc) } else { call(&fields, key, names).map(Action::Call) }
+}
+
+fn grpc(fields: &Fields, key: &str, names: &Names) -> Result<GrpcCall> {
+    check_sent(fields, keys::GRPC)?;
+    Ok(GrpcCall {
+        method: operation(fields, key, names)?,
+        request: fields.json("request").unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+        metadata: fields.map("metadata")?,
+    })
 }
 
 fn call(fields: &Fields, key: &str, names: &Names) -> Result<Call> {
     if let (Some(_), Some(text)) = (fields.get("body"), fields.get("text")) {
         return Err(fields.error(text, "a request has a `body` or a `text`, not both"));
     }
+    check_sent(fields, keys::HTTP)?;
     Ok(Call {
         operation: operation(fields, key, names)?,
         path: fields.map("path")?,
@@ -162,6 +202,10 @@ fn call(fields: &Fields, key: &str, names: &Names) -> Result<Call> {
     })
 }
 
+fn check_sent(fields: &Fields, keys: &[&str]) -> Result<()> {
+    keys.iter().filter_map(|key| fields.get(key)).try_for_each(|node| check_template(node, fields.file))
+}
+
 fn operation(fields: &Fields, key: &str, names: &Names) -> Result<String> {
     let operation = fields.string(key)?;
     if names.operations.contains(&operation) {
@@ -172,8 +216,7 @@ fn operation(fields: &Fields, key: &str, names: &Names) -> Result<String> {
 }
 
 fn waiting(node: &Node, file: &Arc<str>, names: &Names) -> Result<(Action, String)> {
-    let allowed: Vec<&str> = ["await", "until"].iter().chain(CALL).copied().collect();
-    let fields = open(node, file, "`await`", &allowed)?;
+    let fields = open(node, file, "`await`", &[keys::AWAIT, keys::HTTP, keys::OUTCOME].concat())?;
     let until = expectations::one(fields.required("until")?, file, false)?;
     let call = call(&fields, "await", names)?;
     let name = call.operation.clone();
@@ -181,19 +224,22 @@ fn waiting(node: &Node, file: &Arc<str>, names: &Names) -> Result<(Action, Strin
 }
 
 fn raw(node: &Node, file: &Arc<str>) -> Result<(Action, String)> {
-    let fields = open(node, file, "`raw`", &["raw", "expect", "save"])?;
+    let fields = open(node, file, "`raw`", &[keys::RAW, keys::OUTCOME].concat())?;
     Ok((Action::Raw { bytes: fields.string("raw")? }, String::new()))
 }
 
 fn follow(node: &Node, file: &Arc<str>) -> Result<(Action, String)> {
-    let fields = open(node, file, "`follow`", &["follow", "after", "headers", "until", "expect", "save"])?;
+    let fields = open(node, file, "`follow`", &[keys::FOLLOW, keys::OUTCOME].concat())?;
     let until = match fields.get("until") {
         None => Until::Closed,
         Some(at) => match (at.str(), at.entries()) {
             (Some("closed"), _) => Until::Closed,
             (Some("terminal"), _) => Until::Terminal,
             (None, [(key, value)]) if key.name == "count" => Until::Count(value.to_json()),
-            (None, [(key, value)]) if key.name == "event" => Until::Event(event(value)),
+            (None, [(key, value)]) if key.name == "event" => {
+                check_pattern(value, file)?;
+                Until::Event(event(value))
+            }
             _ => return Err(fields.error(at, "`until` is closed, terminal, { count: N } or { event: PATTERN }")),
         },
     };
@@ -211,7 +257,7 @@ pub fn event(node: &Node) -> Value {
 }
 
 fn together(node: &Node, file: &Arc<str>, names: &Names) -> Result<(Action, String)> {
-    let fields = open(node, file, "`together`", &["together", "expect", "save"])?;
+    let fields = open(node, file, "`together`", &[keys::TOGETHER, keys::OUTCOME].concat())?;
     let branches = fields
         .list("together")?
         .iter()
@@ -221,14 +267,20 @@ fn together(node: &Node, file: &Arc<str>, names: &Names) -> Result<(Action, Stri
         })
         .collect::<Result<Vec<_>>>()?;
     if branches.len() < 2 {
-        return Err(fields.error(node, "`together` needs at least two branches"));
+        let at = fields.required("together")?;
+        return Err(fields.error(at, "`together` needs at least two branches"));
     }
     Ok((Action::Together(branches), String::new()))
 }
 
 fn generate(node: &Node, file: &Arc<str>) -> Result<(Action, String)> {
-    let fields = open(node, file, "`generate`", &["generate", "with", "expect", "save"])?;
+    let fields = open(node, file, "`generate`", &[keys::GENERATE, keys::OUTCOME].concat())?;
     let name = fields.string("generate")?;
+    if !keys::GENERATORS.contains(&name.as_str()) {
+        let error = fields.error(fields.required("generate")?, format!("there is no generator `{name}`"));
+        return Err(error.did_you_mean(&name, keys::GENERATORS.iter().copied()));
+    }
+    check_sent(&fields, &["with"])?;
     let with = fields.json("with").unwrap_or_else(|| Value::Object(serde_json::Map::new()));
     Ok((Action::Generate { name: name.clone(), with }, name))
 }
@@ -241,6 +293,7 @@ fn saves(node: &Node, file: &Arc<str>) -> Result<Vec<(String, SavePath)>> {
     entries
         .iter()
         .map(|(key, node)| {
+            check_variable(key, file)?;
             let path = node.str().and_then(save_path);
             let place: Place = node.place(file);
             path.map(|path| (key.name.clone(), path)).ok_or_else(|| {

@@ -3,39 +3,11 @@
 use super::decode::event;
 use super::diagnostic::Diagnostic;
 use super::fields::{Fields, Result, open};
+use super::keys;
 use super::model::{Expectation, Subject, Test};
 use super::node::{Kind, Node};
-use super::pattern::OPERATORS;
+use super::operators::check_pattern;
 use std::sync::Arc;
-
-const KEYS: &[&str] = &[
-    "rule",
-    "of",
-    "each",
-    "when",
-    "answered",
-    "status",
-    "code",
-    "message",
-    "headers",
-    "trailers",
-    "body",
-    "text",
-    "types",
-    "order",
-    "exactlyOne",
-    "none",
-    "some",
-    "count",
-    "first",
-    "last",
-    "every",
-    "history",
-    "value",
-    "is",
-    "same",
-    "differ",
-];
 
 pub fn list(node: &Node, file: &Arc<str>) -> Result<Vec<Expectation>> {
     let Kind::Seq(items) = &node.kind else {
@@ -46,13 +18,14 @@ pub fn list(node: &Node, file: &Arc<str>) -> Result<Vec<Expectation>> {
 
 /// One expectation; `with_rule` is false for the `until` of an `await`.
 pub fn one(node: &Node, file: &Arc<str>, with_rule: bool) -> Result<Expectation> {
-    let fields = open(node, file, "an expectation", KEYS)?;
+    let allowed = if with_rule { [keys::RULE, keys::EXPECTATION].concat() } else { keys::EXPECTATION.to_vec() };
+    let fields = open(node, file, if with_rule { "an expectation" } else { "`until`" }, &allowed)?;
     let rule = if with_rule { fields.string("rule")? } else { String::new() };
     let tests = tests(&fields)?;
     if tests.is_empty() {
         return Err(fields
             .error(node, "an expectation must expect something besides its rule")
-            .hint(format!("known: {}", KEYS.join(", "))));
+            .hint(format!("known: {}", keys::EXPECTATION.join(", "))));
     }
     Ok(Expectation { rule, at: fields.place(), subject: subject(&fields)?, when: when(&fields)?, tests })
 }
@@ -68,8 +41,8 @@ fn subject(fields: &Fields) -> Result<Subject> {
 
 fn when(fields: &Fields) -> Result<Option<(serde_json::Value, serde_json::Value)>> {
     let Some(node) = fields.get("when") else { return Ok(None) };
-    let when = open(node, fields.file, "`when`", &["value", "is"])?;
-    check_operators(when.required("is")?, fields.file)?;
+    let when = open(node, fields.file, "`when`", keys::WHEN)?;
+    check_pattern(when.required("is")?, fields.file)?;
     Ok(Some((when.required("value")?.to_json(), when.required("is")?.to_json())))
 }
 
@@ -77,13 +50,13 @@ fn tests(fields: &Fields) -> Result<Vec<Test>> {
     let pattern = |name: &str| -> Result<Option<serde_json::Value>> {
         match fields.get(name) {
             None => Ok(None),
-            Some(node) => check_operators(node, fields.file).map(|()| Some(node.to_json())),
+            Some(node) => check_pattern(node, fields.file).map(|()| Some(node.to_json())),
         }
     };
     let event_pattern = |name: &str| -> Result<Option<serde_json::Value>> {
         match fields.get(name) {
             None => Ok(None),
-            Some(node) => check_operators(node, fields.file).map(|()| Some(event(node))),
+            Some(node) => check_pattern(node, fields.file).map(|()| Some(event(node))),
         }
     };
     let mut tests = Vec::new();
@@ -105,14 +78,18 @@ fn tests(fields: &Fields) -> Result<Vec<Test>> {
         tests.push(Test::Types(fields.strings("types")?));
     }
     if fields.get("order").is_some() {
-        tests.push(Test::Order(fields.list("order")?.iter().map(event).collect()));
+        let order = fields.list("order")?;
+        order.iter().try_for_each(|node| check_pattern(node, fields.file))?;
+        tests.push(Test::Order(order.iter().map(event).collect()));
     }
     tests.extend(event_pattern("exactlyOne")?.map(Test::ExactlyOne));
     tests.extend(event_pattern("none")?.map(Test::NoEvent));
     tests.extend(event_pattern("some")?.map(Test::Some));
     if let Some(node) = fields.get("count") {
-        let count = open(node, fields.file, "`count`", &["of", "is"])?;
-        tests.push(Test::Count { of: event(count.required("of")?), is: count.required("is")?.to_json() });
+        let count = open(node, fields.file, "`count`", keys::COUNT)?;
+        let (of, is) = (count.required("of")?, count.required("is")?);
+        [of, is].into_iter().try_for_each(|node| check_pattern(node, fields.file))?;
+        tests.push(Test::Count { of: event(of), is: is.to_json() });
     }
     tests.extend(event_pattern("first")?.map(Test::First));
     tests.extend(event_pattern("last")?.map(Test::Last));
@@ -133,34 +110,4 @@ fn tests(fields: &Fields) -> Result<Vec<Test>> {
         }
     }
     Ok(tests)
-}
-
-/// A misspelt operator would otherwise never match anything, or (under `$not`) always.
-fn check_operators(node: &Node, file: &Arc<str>) -> Result<()> {
-    match &node.kind {
-        Kind::Map(entries) => {
-            for (key, value) in entries {
-                if key.name.starts_with('$')
-                    && !key.name.starts_with("${")
-                    && !OPERATORS.contains(&key.name.as_str())
-                    && key.name != "$merge"
-                {
-                    let place = super::node::Place { file: file.clone(), line: key.line, column: key.column };
-                    let error = Diagnostic::new(place, format!("there is no operator `{}`", key.name));
-                    return Err(error.did_you_mean(&key.name, OPERATORS.iter().copied()));
-                }
-                if key.name == "$matches"
-                    && let Some(Err(error)) = value.str().filter(|r| !r.contains("${")).map(regex::Regex::new)
-                {
-                    return Err(Diagnostic::new(value.place(file), format!("not a regular expression: {error}")));
-                }
-                if !matches!(key.name.as_str(), "$literal" | "$exactly") {
-                    check_operators(value, file)?;
-                }
-            }
-            Ok(())
-        }
-        Kind::Seq(items) => items.iter().try_for_each(|item| check_operators(item, file)),
-        _ => Ok(()),
-    }
 }

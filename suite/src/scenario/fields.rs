@@ -21,8 +21,7 @@ pub fn open<'a>(node: &'a Node, file: &'a Arc<str>, what: &str, allowed: &[&str]
     };
     for (key, _) in entries {
         if !allowed.contains(&key.name.as_str()) {
-            let place = Place { file: file.clone(), line: key.line, column: key.column };
-            let error = Diagnostic::new(place, format!("{what} has no key `{}`", key.name));
+            let error = Diagnostic::new(key.place(file), format!("{what} has no key `{}`", key.name));
             return Err(error.did_you_mean(&key.name, allowed.iter().copied()));
         }
     }

@@ -45,6 +45,12 @@ pub struct Key {
     pub name: String,
 }
 
+impl Key {
+    pub fn place(&self, file: &Arc<str>) -> Place {
+        Place { file: file.clone(), line: self.line, column: self.column }
+    }
+}
+
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = Spanned::<Kind>::deserialize(deserializer)?;

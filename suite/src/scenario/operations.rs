@@ -1,9 +1,10 @@
 //! `operations.yaml`: the routes of a contract, what a success is, the shapes of bodies and events, and where executions show.
 
-use super::diagnostic::Diagnostic;
 use super::fields::{Fields, Result, open};
 use super::fill;
+use super::keys;
 use super::node::{Node, Place};
+use super::operators::{check_pattern, unknown_schema};
 use proofmark_schema::validate;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -99,7 +100,7 @@ impl Executions {
 }
 
 pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Operations> {
-    let fields = open(node, file, "the operations file", &["contract", "operations", "shapes", "problems", "executions", "detect"])?;
+    let fields = open(node, file, "the operations file", keys::OPERATIONS_FILE)?;
     if fields.string("contract")? != contract {
         return Err(fields.error(fields.required("contract")?, format!("this folder holds `{contract}`")));
     }
@@ -119,8 +120,8 @@ pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Operations
         operations.problems.insert(key.name.clone(), status);
     }
     if let Some(node) = fields.get("detect") {
-        let detect = open(node, file, "`detect`", &["operation", "body"])?;
-        operations.detect = Some((detect.string("operation")?, detect.required("body")?.to_json()));
+        let detect = open(node, file, "`detect`", keys::DETECT)?;
+        operations.detect = Some((detect.string("operation")?, pattern(&detect, "body")?));
     }
     operations.executions = fields.get("executions").map(|node| executions(node, file)).transpose()?;
     check_shapes(&operations, &fields)?;
@@ -144,11 +145,11 @@ fn check_shapes(operations: &Operations, fields: &Fields) -> Result<()> {
 }
 
 fn operation(node: &Node, file: &Arc<str>, contract: &str, name: &str) -> Result<(Operation, bool)> {
-    let fields = open(node, file, "an operation", &["method", "path", "success", "stream", "grpc"])?;
+    let fields = open(node, file, "an operation", keys::OPERATION)?;
     let grpc = fields.optional_string("grpc")?.is_some();
     let (method, path) =
         if grpc { ("POST".to_owned(), format!("/{contract}.v1.{name}")) } else { (fields.string("method")?, fields.string("path")?) };
-    let success = open(fields.required("success")?, file, "`success`", &["status", "rule", "shape"])?;
+    let success = open(fields.required("success")?, file, "`success`", keys::SUCCESS)?;
     let success =
         Success { status: success.required("status")?.to_json(), rule: success.string("rule")?, shape: success.optional_string("shape")? };
     Ok((Operation { method, path, success, stream: fields.optional_string("stream")?, at: fields.place() }, grpc))
@@ -156,36 +157,20 @@ fn operation(node: &Node, file: &Arc<str>, contract: &str, name: &str) -> Result
 
 fn shape_line(node: &Node, file: &Arc<str>) -> Result<ShapeLine> {
     if node.get("each").is_some() {
-        let fields = open(node, file, "a shape line", &["each", "shape"])?;
+        let fields = open(node, file, "a shape line", keys::SHAPE_EACH)?;
         return Ok(ShapeLine::Each { path: fields.string("each")?, shape: fields.string("shape")? });
     }
-    let fields = open(node, file, "a shape line", &["rule", "when", "schema"])?;
+    let fields = open(node, file, "a shape line", keys::SHAPE_RULE)?;
     let schema = fields.string("schema")?;
     if let Err(error) = validate::compile(&schema) {
-        let error_at = Diagnostic::new(fields.required("schema")?.place(file), error.to_string());
-        return Err(error_at.did_you_mean(&schema, validate::names()));
+        return Err(unknown_schema(fields.required("schema")?.place(file), &schema, &error));
     }
-    Ok(ShapeLine::Rule { rule: fields.string("rule")?, when: fields.json("when"), schema, at: fields.place() })
+    let when = fields.get("when").map(|_| pattern(&fields, "when")).transpose()?;
+    Ok(ShapeLine::Rule { rule: fields.string("rule")?, when, schema, at: fields.place() })
 }
 
-const EXECUTIONS: &[&str] = &[
-    "start",
-    "read",
-    "list",
-    "follow",
-    "cancel",
-    "sweep",
-    "id",
-    "state",
-    "terminal-states",
-    "terminal-event",
-    "sequence",
-    "cursor",
-    "busy",
-];
-
 fn executions(node: &Node, file: &Arc<str>) -> Result<Executions> {
-    let fields = open(node, file, "`executions`", EXECUTIONS)?;
+    let fields = open(node, file, "`executions`", keys::EXECUTIONS)?;
     Ok(Executions {
         start: fields.string("start")?,
         read: fields.string("read")?,
@@ -196,9 +181,15 @@ fn executions(node: &Node, file: &Arc<str>) -> Result<Executions> {
         id: fields.string("id")?,
         state: fields.string("state")?,
         terminal_states: fields.list("terminal-states")?.iter().map(Node::to_json).collect(),
-        terminal_event: fields.required("terminal-event")?.to_json(),
+        terminal_event: pattern(&fields, "terminal-event")?,
         sequence: fields.string("sequence")?,
         cursor: fields.string("cursor")?,
-        busy: fields.json("busy"),
+        busy: fields.get("busy").map(|_| pattern(&fields, "busy")).transpose()?,
     })
+}
+
+fn pattern(fields: &Fields, key: &str) -> Result<Value> {
+    let node = fields.required(key)?;
+    check_pattern(node, fields.file)?;
+    Ok(node.to_json())
 }

@@ -2,6 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use super::fields::{Result, open};
+use super::keys;
 use super::node::{Node, Place};
 use proofmark_reports::model::{Level, Source};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,10 +24,8 @@ pub struct RequirementText {
     pub at: Place,
 }
 
-const KEYS: &[&str] = &["id", "area", "level", "source", "text", "readings", "monitor", "unobservable"];
-
 pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Vec<RequirementText>> {
-    let fields = open(node, file, "the requirements file", &["contract", "about", "requirements"])?;
+    let fields = open(node, file, "the requirements file", keys::REQUIREMENTS_FILE)?;
     if fields.string("contract")? != contract {
         return Err(fields.error(fields.required("contract")?, format!("this folder holds `{contract}`")));
     }
@@ -41,8 +40,8 @@ pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Vec<Requir
 }
 
 fn requirement(node: &Node, file: &Arc<str>) -> Result<RequirementText> {
-    let fields = open(node, file, "a requirement", KEYS)?;
-    let source = open(fields.required("source")?, file, "a source", &["document", "section", "normative-text"])?;
+    let fields = open(node, file, "a requirement", keys::REQUIREMENT)?;
+    let source = open(fields.required("source")?, file, "a source", keys::SOURCE)?;
     let level = match fields.string("level")?.as_str() {
         "must" => Level::Must,
         "should" => Level::Should,

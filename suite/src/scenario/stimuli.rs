@@ -1,6 +1,7 @@
 //! `stimuli.yaml`: the names of what a profile can provoke on a target, and of the facts that discovery finds.
 
 use super::fields::{Result, open};
+use super::keys;
 use super::node::Node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,13 +40,13 @@ impl Stimuli {
 }
 
 pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Stimuli> {
-    let fields = open(node, file, "the stimuli file", &["contract", "stimuli", "facts"])?;
+    let fields = open(node, file, "the stimuli file", keys::STIMULI_FILE)?;
     if fields.string("contract")? != contract {
         return Err(fields.error(fields.required("contract")?, format!("this folder holds `{contract}`")));
     }
     let mut stimuli = Stimuli::default();
     for (key, node) in fields.entries("stimuli")? {
-        let fields = open(node, file, "a stimulus", &["about", "capability", "discovered", "example"])?;
+        let fields = open(node, file, "a stimulus", keys::STIMULUS)?;
         let stimulus = Stimulus {
             about: fields.string("about")?,
             capability: fields.optional_string("capability")?,
@@ -55,7 +56,7 @@ pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Stimuli> {
         stimuli.stimuli.insert(key.name.clone(), stimulus);
     }
     for (key, node) in fields.entries("facts")? {
-        let fields = open(node, file, "a fact", &["about", "discovered"])?;
+        let fields = open(node, file, "a fact", keys::FACT)?;
         stimuli.facts.insert(key.name.clone(), Fact { about: fields.string("about")?, discovered: fields.flag("discovered")? });
     }
     Ok(stimuli)

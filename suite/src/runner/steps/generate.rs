@@ -3,6 +3,7 @@
 use super::super::case::{Round, filled};
 use super::super::outcome::Stop;
 use super::{call, follow, result};
+use crate::scenario::keys::GENERATORS;
 use crate::scenario::model::{Follow, Step, Until};
 use crate::scenario::pattern;
 use serde_json::{Value, json};
@@ -11,14 +12,11 @@ use std::collections::BTreeMap;
 /// Cursors that a walk reads from at the most; beyond that they are drawn by the seed, both ends always among them.
 const CURSORS: usize = 24;
 
-/// Names of the generators, for the catalogue's check.
-pub const NAMES: &[&str] = &["cursor-walk"];
-
 pub async fn run(round: &mut Round<'_>, step: &Step, name: &str, with: &Value) -> Result<Value, Stop> {
     let with = round.scope.fill(with).map_err(|e| filled(&e))?;
     match name {
         "cursor-walk" => cursor_walk(round, step, &with).await,
-        _ => Err(Stop::Errored(format!("no generator `{name}`; known: {}", NAMES.join(", ")))),
+        _ => Err(Stop::Errored(format!("no generator `{name}`; known: {}", GENERATORS.join(", ")))),
     }
 }
 
