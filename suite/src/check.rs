@@ -34,7 +34,12 @@ pub struct Target {
 
 /// Every contract of the fixtures, read and checked.
 pub fn catalogues(fixtures: &Fixtures) -> FixtureResult<BTreeMap<String, Arc<Catalogue>>> {
-    fixtures.contracts().into_iter().map(|name| Ok((name.to_owned(), Arc::new(Catalogue::load(fixtures, name)?)))).collect()
+    let load = |name: &str| {
+        let catalogue = Catalogue::load(fixtures, name)?;
+        contracts::check_monitors(&catalogue).map_err(|error| fixtures.with_source(error))?;
+        Ok((name.to_owned(), Arc::new(catalogue)))
+    };
+    fixtures.contracts().into_iter().map(load).collect()
 }
 
 /// A checked target with the values that must not be shown.

@@ -1,5 +1,6 @@
 //! The fixture files as text, embedded or from a folder. Owns no meaning.
 
+use crate::scenario::diagnostic::Diagnostic;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -52,6 +53,14 @@ impl Fixtures {
 
     pub fn get(&self, name: &str) -> Option<&str> {
         self.files.get(name).map(String::as_str)
+    }
+
+    /// Attaches the text that the place of a mistake lies in, so that it can be shown.
+    pub fn with_source(&self, error: Box<Diagnostic>) -> Box<Diagnostic> {
+        match self.get(&error.place.file) {
+            Some(text) => error.with_source(text),
+            None => error,
+        }
     }
 
     /// Folders that hold a `requirements.yaml`: the contracts.

@@ -7,6 +7,8 @@ use crate::plan::Known;
 use crate::profile::Profile;
 use crate::runner::session::Session;
 use crate::scenario::catalogue::Catalogue;
+use crate::scenario::fields::Result;
+use crate::scenario::references;
 use crate::transcript::Exchange;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,6 +23,17 @@ pub async fn discover(session: &Arc<Session>, profile: &Profile, described: &Val
         harness_runtime::CONTRACT => harness_runtime::discover(session, profile, described).await,
         _ => Known { stimuli: profile.stimuli.clone(), facts: profile.facts.clone(), ..Known::default() },
     }
+}
+
+/// A monitor that does not exist would never accuse anybody.
+pub fn check_monitors(catalogue: &Catalogue) -> Result<()> {
+    let known: Vec<&str> = monitors::monitors().iter().map(|(name, _)| *name).collect();
+    for requirement in &catalogue.requirements {
+        if let Some(name) = requirement.monitor.as_deref().filter(|name| !known.contains(name)) {
+            return Err(references::unknown(&requirement.at, "monitor", name, known));
+        }
+    }
+    Ok(())
 }
 
 /// What the target says of itself, for the head of the report.

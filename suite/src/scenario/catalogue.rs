@@ -6,6 +6,7 @@ use super::fields::Result;
 use super::model::{Action, Area, Scenario, Step};
 use super::node::{Node, Place};
 use super::operations::{self, Operations};
+use super::references;
 use super::requirements::{self, RequirementText};
 use super::stimuli::{self, Stimuli};
 use crate::fixtures::Fixtures;
@@ -40,10 +41,14 @@ impl Catalogue {
         let mut areas = Vec::new();
         for (file, _) in fixtures.of_contract(contract).filter(|(file, _)| !TABLES.contains(file) && file.ends_with(".yaml")) {
             let names = Names { contract, preambles: &preambles, operations: &known, grpc: operations.grpc };
-            areas.push(reader.read(file, |node, file| decode::area(node, file, &names))?);
+            areas.push(reader.read(file, |node, path| {
+                let area = decode::area(node, path, &names)?;
+                check_area(&area, file, node, path)?;
+                Ok(area)
+            })?);
         }
         let catalogue = Self { contract: contract.to_owned(), requirements, operations, stimuli, areas };
-        reader.with_source(catalogue.check_names())?;
+        reader.with_source(references::check(&catalogue))?;
         Ok(catalogue)
     }
 
@@ -61,44 +66,15 @@ impl Catalogue {
         scenario.steps.iter().for_each(|step| collect_rules(step, &mut rules));
         rules
     }
-
-    fn check_names(&self) -> Result<()> {
-        let ids: BTreeSet<&str> = self.requirements.iter().map(|r| r.id.as_str()).collect();
-        for line in self.operations.rules() {
-            if !ids.contains(line.0) {
-                return Err(unknown(line.1.clone(), "requirement", line.0, ids.iter().copied()));
-            }
-        }
-        for (_, scenario) in self.scenarios() {
-            for need in &scenario.needs {
-                if !self.stimuli.is_known(need) {
-                    return Err(unknown(scenario.at.clone(), "stimulus or fact", need, self.stimuli.names()));
-                }
-            }
-            for step in &scenario.steps {
-                check_step(step, &ids)?;
-            }
-            super::names::check(scenario, &self.stimuli)?;
-        }
-        Ok(())
-    }
 }
 
-fn unknown<'a>(at: Place, what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Box<Diagnostic> {
-    Diagnostic::new(at, format!("there is no {what} `{name}`")).did_you_mean(name, known)
-}
-
-fn check_step(step: &Step, ids: &BTreeSet<&str>) -> Result<()> {
-    for expectation in &step.expect {
-        if !ids.contains(expectation.rule.as_str()) {
-            return Err(unknown(expectation.at.clone(), "requirement", &expectation.rule, ids.iter().copied()));
-        }
+/// Paths of scenarios start with contract and area; two files with one area could hold two cases under one path.
+fn check_area(area: &Area, file: &str, node: &Node, path: &Arc<str>) -> Result<()> {
+    if file.strip_suffix(".yaml") == Some(area.name.as_str()) {
+        return Ok(());
     }
-    match &step.action {
-        Action::Together(branches) => branches.iter().flatten().try_for_each(|step| check_step(step, ids)),
-        Action::Preamble { steps, .. } => steps.iter().try_for_each(|step| check_step(step, ids)),
-        _ => Ok(()),
-    }
+    let place = node.get("area").unwrap_or(node).place(path);
+    Err(Diagnostic::new(place, format!("the area `{}` belongs into {}.yaml", area.name, area.name)))
 }
 
 fn collect_rules<'a>(step: &'a Step, rules: &mut BTreeSet<&'a str>) {
@@ -148,12 +124,8 @@ impl Reader<'_> {
         self.with_source(decode(&node, &name))
     }
 
-    /// Attaches the text that the place of the mistake lies in, so that it can be shown.
     fn with_source<T>(&self, result: Result<T>) -> Result<T> {
-        result.map_err(|error| match self.fixtures.get(&error.place.file) {
-            Some(text) => error.with_source(text),
-            None => error,
-        })
+        result.map_err(|error| self.fixtures.with_source(error))
     }
 }
 

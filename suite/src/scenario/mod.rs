@@ -13,5 +13,6 @@ pub mod node;
 pub mod operations;
 pub mod operators;
 pub mod pattern;
+pub mod references;
 pub mod requirements;
 pub mod stimuli;

@@ -157,6 +157,29 @@ pub enum Test {
 }
 
 impl Test {
+    /// The patterns that it matches.
+    pub fn patterns(&self) -> Vec<&Value> {
+        match self {
+            Test::Answered | Test::Types(_) | Test::Same(_) | Test::Differ(_) => Vec::new(),
+            Test::Status(pattern)
+            | Test::Code(pattern)
+            | Test::Message(pattern)
+            | Test::Body(pattern)
+            | Test::Text(pattern)
+            | Test::ExactlyOne(pattern)
+            | Test::NoEvent(pattern)
+            | Test::Some(pattern)
+            | Test::First(pattern)
+            | Test::Last(pattern)
+            | Test::Every(pattern)
+            | Test::History(pattern)
+            | Test::Value { is: pattern, .. } => vec![pattern],
+            Test::Count { of, is } => vec![of, is],
+            Test::Headers(patterns) | Test::Trailers(patterns) => patterns.values().collect(),
+            Test::Order(patterns) => patterns.iter().collect(),
+        }
+    }
+
     /// Whether it judges a list of events.
     pub fn is_about_history(&self) -> bool {
         matches!(

@@ -121,11 +121,33 @@ pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Operations
     }
     if let Some(node) = fields.get("detect") {
         let detect = open(node, file, "`detect`", keys::DETECT)?;
-        operations.detect = Some((detect.string("operation")?, pattern(&detect, "body")?));
+        let operation = detect.string("operation")?;
+        check_operation(&operations, &detect, detect.required("operation")?, &operation)?;
+        operations.detect = Some((operation, pattern(&detect, "body")?));
     }
-    operations.executions = fields.get("executions").map(|node| executions(node, file)).transpose()?;
+    if let Some(node) = fields.get("executions") {
+        let fields = open(node, file, "`executions`", keys::EXECUTIONS)?;
+        let executions = executions(&fields)?;
+        check_executions(&operations, &fields, &executions)?;
+        operations.executions = Some(executions);
+    }
     check_shapes(&operations, &fields)?;
     Ok(operations)
+}
+
+fn check_operation(operations: &Operations, fields: &Fields, at: &Node, name: &str) -> Result<()> {
+    if operations.by_name.contains_key(name) {
+        return Ok(());
+    }
+    Err(fields.error(at, format!("there is no operation `{name}`")).did_you_mean(name, operations.by_name.keys().map(String::as_str)))
+}
+
+fn check_executions(operations: &Operations, fields: &Fields, executions: &Executions) -> Result<()> {
+    let Executions { start, read, list, follow, cancel, sweep, .. } = executions;
+    for (key, name) in [("start", start), ("read", read), ("list", list), ("follow", follow), ("cancel", cancel)] {
+        check_operation(operations, fields, fields.required(key)?, name)?;
+    }
+    fields.list("sweep")?.iter().zip(sweep).try_for_each(|(node, name)| check_operation(operations, fields, node, name))
 }
 
 fn check_shapes(operations: &Operations, fields: &Fields) -> Result<()> {
@@ -169,8 +191,7 @@ fn shape_line(node: &Node, file: &Arc<str>) -> Result<ShapeLine> {
     Ok(ShapeLine::Rule { rule: fields.string("rule")?, when, schema, at: fields.place() })
 }
 
-fn executions(node: &Node, file: &Arc<str>) -> Result<Executions> {
-    let fields = open(node, file, "`executions`", keys::EXECUTIONS)?;
+fn executions(fields: &Fields) -> Result<Executions> {
     Ok(Executions {
         start: fields.string("start")?,
         read: fields.string("read")?,
@@ -181,10 +202,10 @@ fn executions(node: &Node, file: &Arc<str>) -> Result<Executions> {
         id: fields.string("id")?,
         state: fields.string("state")?,
         terminal_states: fields.list("terminal-states")?.iter().map(Node::to_json).collect(),
-        terminal_event: pattern(&fields, "terminal-event")?,
+        terminal_event: pattern(fields, "terminal-event")?,
         sequence: fields.string("sequence")?,
         cursor: fields.string("cursor")?,
-        busy: fields.get("busy").map(|_| pattern(&fields, "busy")).transpose()?,
+        busy: fields.get("busy").map(|_| pattern(fields, "busy")).transpose()?,
     })
 }
 
