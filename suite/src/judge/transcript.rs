@@ -79,6 +79,9 @@ fn response(reply: &Reply) -> Vec<String> {
             lines.push(format!("grpc-status: {}", reply.code.map_or("none".to_owned(), |code| code.to_string())));
             lines.push(format!("grpc-message: {}", reply.message));
             lines.extend(reply.trailers.iter().map(|(name, value)| format!("{name}: {value}")));
+            lines.extend(reply.unknown.iter().map(|field| format!("[not shown, unknown here: {field}]")));
+            lines.extend(reply.faults.iter().map(|fault| format!("[{fault}]")));
+            lines.extend((reply.end != StreamEnd::Closed).then(|| format!("[{}]", ended(&reply.end))));
             lines
         }
         Reply::Http(reply) => {

@@ -2,7 +2,7 @@
 
 use crate::drivers::grpc::code_name;
 use crate::scenario::operations::Executions;
-use crate::transcript::{Body, Exchange, Frame, GrpcReply, HttpReply, NoReply, Reply};
+use crate::transcript::{Body, Exchange, Frame, GrpcReply, HttpReply, NoReply, Reply, StreamEnd};
 use serde_json::{Map, Value, json};
 
 /// The result of a whole exchange.
@@ -42,15 +42,27 @@ fn http(reply: &HttpReply) -> Value {
 }
 
 fn grpc(reply: &GrpcReply) -> Value {
-    json!({
-        "answered": true,
-        "code": reply.code.map_or("none", |code| code_name(code).unwrap_or("unknown code")),
-        "message": reply.message,
-        "body": reply.messages.last().cloned().unwrap_or(Value::Null),
-        "messages": reply.messages,
-        "headers": headers(&reply.headers),
-        "trailers": headers(&reply.trailers),
-    })
+    // Of an answer that was not read to its end nothing is judged but that.
+    let torn = match &reply.end {
+        StreamEnd::Closed => {
+            return json!({
+                "answered": true,
+                "code": reply.code.map_or("none", |code| code_name(code).unwrap_or("unknown code")),
+                "message": reply.message,
+                "body": reply.messages.last().cloned().unwrap_or(Value::Null),
+                "messages": reply.messages,
+                "headers": headers(&reply.headers),
+                "trailers": headers(&reply.trailers),
+            });
+        }
+        StreamEnd::TimedOut(bound) => {
+            return json!({ "answered": false, "reason": format!("no whole answer within {bound:?} (--timeout)") });
+        }
+        StreamEnd::HungUp => return json!({ "answered": false, "reason": "the kit hung up" }),
+        StreamEnd::Cut(why) => format!("the answer broke off: {why}"),
+        StreamEnd::Bound(bound) => format!("a bound was crossed: {bound}"),
+    };
+    json!({ "answered": false, "reason": torn, "finding": torn })
 }
 
 fn missing(none: &NoReply) -> Value {
@@ -112,6 +124,20 @@ mod tests {
         assert!(missing(&NoReply::Unreachable("refused".to_owned())).get("finding").is_none());
         assert!(missing(&NoReply::Closed("eof".to_owned())).get("finding").is_some());
         assert!(missing(&NoReply::Garbled("nonsense".to_owned())).get("finding").is_some());
+    }
+
+    #[test]
+    fn a_grpc_answer_without_its_end_has_no_status_to_judge() {
+        let ended = |end| {
+            let [headers, trailers] = [Vec::new(), Vec::new()];
+            let [unknown, faults] = [Vec::new(), Vec::new()];
+            grpc(&GrpcReply { http_status: 200, messages: Vec::new(), code: None, message: String::new(), headers, trailers, end, unknown, faults })
+        };
+        assert_eq!(ended(StreamEnd::Closed)["code"], json!("none"));
+        let late = ended(StreamEnd::TimedOut(Duration::from_secs(1)));
+        assert_eq!((&late["answered"], late.get("finding"), late.get("code")), (&json!(false), None, None));
+        assert!(ended(StreamEnd::Cut("reset".to_owned())).get("finding").is_some());
+        assert!(ended(StreamEnd::Bound("more than 5 messages".to_owned())).get("finding").is_some());
     }
 
     #[test]
