@@ -2,5 +2,7 @@
 
 pub mod agentsessions;
 pub mod canonical;
+pub mod chain;
+pub mod journal;
 pub mod json;
 pub mod validate;

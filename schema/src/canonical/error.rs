@@ -25,6 +25,8 @@ pub enum Reason {
     NoKind,
     #[error("{0} is missing")]
     Missing(&'static str),
+    #[error("the line is longer than {0} bytes")]
+    TooLong(usize),
     #[error("the field {0:?} is not known")]
     UnknownField(String),
     #[error("{0:?} is no known value of {1}")]
@@ -34,7 +36,7 @@ pub enum Reason {
 impl Reason {
     /// True when a newer or a more patient reader might read the document: its canonical form is unknown, not impossible.
     pub fn is_ignorance(&self) -> bool {
-        matches!(self, Reason::UnknownField(_) | Reason::UnknownEnumName(..) | Reason::Json(Problem::TooDeep(_)))
+        matches!(self, Reason::UnknownField(_) | Reason::UnknownEnumName(..) | Reason::TooLong(_) | Reason::Json(Problem::TooDeep(_)))
     }
 }
 
