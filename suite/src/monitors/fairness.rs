@@ -89,10 +89,10 @@ impl Target {
     }
 }
 
-fn target() -> impl Strategy<Value = Target> {
+/// Histories that end in one of these ways.
+fn target(ends: &[&'static str]) -> impl Strategy<Value = Target> {
     let word = select(vec!["delta", "delta", "provider", "artifact", "required", "vendor.thing"]);
-    let end = select(vec![" completed", " failed", " cancelled", ""]);
-    (prop::collection::vec(word, 0..12), end).prop_map(|(words, end)| {
+    (prop::collection::vec(word, 0..12), select(ends.to_vec())).prop_map(|(words, end)| {
         let named = words.iter().enumerate().map(|(n, word)| match *word {
             "artifact" | "required" => format!("{word}={n}"),
             other => other.to_owned(),
@@ -116,9 +116,9 @@ fn reader() -> impl Strategy<Value = Reader> {
 }
 
 /// Readers with their times: beginning, and how long until the moment of truth and from there to the end.
-fn run() -> impl Strategy<Value = (Target, Vec<Ask>)> {
+fn run(ends: &[&'static str]) -> impl Strategy<Value = (Target, Vec<Ask>)> {
     let timed = (reader(), 0_u64..200, 0_u64..40, 0_u64..40);
-    (target(), prop::collection::vec(timed, 1..24)).prop_map(|(target, readers)| {
+    (target(ends), prop::collection::vec(timed, 1..24)).prop_map(|(target, readers)| {
         let asks =
             readers.iter().map(|(reader, began, before, after)| target.answer(reader, *began, began + before, began + before + after));
         let asks = asks.collect();
@@ -187,13 +187,12 @@ fn nothing_is_held_by_a_target_that_shows_nothing() {
 
 proptest! {
     #[test]
-    fn a_correct_target_is_never_accused((_, asks) in run()) {
+    fn a_correct_target_is_never_accused((_, asks) in run(&[" completed", " failed", " cancelled", ""])) {
         prop_assert_eq!(accusers(asks), Vec::<&str>::new());
     }
 
     #[test]
-    fn damage_is_found_by_the_one_monitor_for_it((target, mut asks) in run(), damage in 0_u8..9, at in any::<Index>()) {
-        prop_assume!(target.ended_at() != u64::MAX);
+    fn damage_is_found_by_the_one_monitor_for_it((target, mut asks) in run(&[" completed", " failed", " cancelled"]), damage in 0_u8..9, at in any::<Index>()) {
         let whole = target.above(0, u64::MAX);
         let (list, expected) = damaged(whole.clone(), damage, at);
         asks.push(Ask::list("e", &whole).during(5_000, 5_001));

@@ -31,6 +31,10 @@ pub(super) struct Execution<'a> {
     pub(super) known: BTreeMap<i64, Known>,
     /// Sightings that contradict the first one under their sequence.
     pub(super) disagreements: Vec<Disagreement>,
+    /// The lowest number of a terminal event in any reading, trusted or not.
+    pub(super) lowest_end: Option<i64>,
+    /// When a terminal event was first seen in any reading, trusted or not.
+    first_end: Option<Duration>,
     /// How many trusted readings saw again what another one had seen, and saw the same.
     pub(super) confirmed: u64,
     /// The case that met it first.
@@ -132,16 +136,13 @@ impl<'a> Execution<'a> {
     /// Lists that reach to the end of the history, begun after the execution had been shown as ended, and without a terminal event;
     /// each with the snapshot that showed it. Not when a terminal event was known before: then the list lost it, and other rules say so.
     pub(super) fn lists_without_end(&self) -> impl Iterator<Item = (&Snapshot<'a>, &Reading<'a>)> {
-        let terminals = || self.readings.iter().flat_map(|reading| &reading.events).filter(|event| event.is_terminal());
-        let first_seen = terminals().map(|event| event.at).min();
-        let lowest = terminals().map(|event| event.sequence).min();
         self.readings.iter().filter_map(move |reading| {
             let cursor = reading.after()?;
             let to_the_end = cursor == 0 || !reading.events.is_empty();
             let whole = reading.is_list() && reading.sound && reading.missing.is_empty() && to_the_end;
-            let known_before = first_seen.is_some_and(|at| at < reading.exchange.began);
-            let below = lowest.is_some_and(|sequence| sequence <= cursor);
-            if !whole || reading.terminal().is_some() || known_before || below {
+            let known_before = self.first_end.is_some_and(|at| at < reading.exchange.began);
+            let below = self.lowest_end.is_some_and(|sequence| sequence <= cursor);
+            if !whole || known_before || below || reading.terminal().is_some() {
                 return None;
             }
             let ended = self.snapshots.iter().find(|snapshot| snapshot.is_terminal() && snapshot.precedes(reading.exchange))?;
@@ -167,14 +168,20 @@ impl<'a> Execution<'a> {
     }
 
     fn number(&mut self) {
-        let seen: BTreeSet<i64> = self.readings.iter().flat_map(|reading| &reading.events).map(|event| event.sequence).collect();
+        let seen: BTreeSet<i64> = self.sightings().map(|event| event.sequence).collect();
         for index in 0..self.readings.len() {
             self.readings[index].numbering = faults(&self.readings[index], &seen);
         }
     }
 
+    fn sightings(&self) -> impl Iterator<Item = &Event> {
+        self.readings.iter().flat_map(|reading| &reading.events)
+    }
+
     /// Joins what the trusted readings saw.
     fn learn(&mut self) {
+        let ends = || self.sightings().filter(|event| event.is_terminal());
+        (self.lowest_end, self.first_end) = (ends().map(|event| event.sequence).min(), ends().map(|event| event.at).min());
         let doubt_all = self.readings.iter().all(|reading| !reading.numbering.is_empty());
         for (index, reading) in self.readings.iter().enumerate().filter(|(_, reading)| doubt_all || reading.numbering.is_empty()) {
             let mut shared = false;

@@ -21,6 +21,7 @@ fn grace(wait: Duration) -> Duration {
 pub(super) fn check(world: &World<'_>) -> Observation {
     let mut seen = Observation::default();
     for execution in world.history.executions.values() {
+        let endless = execution.lists_without_end().next().is_some();
         for reading in &execution.readings {
             let (Kind::Stream(end), Some(cursor), true) = (reading.kind, reading.after(), reading.sound) else { continue };
             let found = match end {
@@ -28,6 +29,7 @@ pub(super) fn check(world: &World<'_>) -> Observation {
                     seen.hold();
                     None
                 }
+                StreamEnd::Closed if endless => None,
                 StreamEnd::Closed => closed_early(execution, reading, cursor),
                 StreamEnd::TimedOut(wait) => stayed_open(execution, reading, cursor, *wait),
                 StreamEnd::HungUp | StreamEnd::Cut(_) | StreamEnd::Bound(_) => None,
@@ -48,9 +50,7 @@ type Found = (Mismatch, Option<u64>);
 /// the stream was empty and nobody saw the execution alive afterwards.
 fn closed_early(execution: &Execution<'_>, reading: &Reading<'_>, cursor: i64) -> Option<Found> {
     let early = |expected: String, witness| Some((mismatch("end of the stream", expected, "closed by the server before it"), witness));
-    let mut sightings = execution.readings.iter().flat_map(|reading| &reading.events);
-    let owes_nothing = sightings.any(|event| event.is_terminal() && event.sequence <= cursor);
-    if owes_nothing || execution.lists_without_end().next().is_some() {
+    if execution.lowest_end.is_some_and(|sequence| sequence <= cursor) {
         return None;
     }
     if let Some((witness, event, _)) = execution.terminals().next() {
