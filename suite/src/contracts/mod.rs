@@ -55,12 +55,31 @@ pub fn observe(catalogue: &Catalogue, exchanges: &[Arc<Exchange>], secrets: &[St
         .collect()
 }
 
-/// The values that must never come back: of `--header`, and of credential headers that scenarios sent.
+/// The values that must never come back: of `--header`, and of credential headers that scenarios sent. A cookie's secret is its value,
+/// not its name.
 pub fn secrets(exchanges: &[Arc<Exchange>], configured: &[(String, String)]) -> Vec<String> {
     const SHORTEST: usize = 6;
     let sent = exchanges.iter().flat_map(|e| &e.request.headers).filter(|(name, _)| CREDENTIALS.contains(&name.as_str()));
-    let mut values: Vec<String> = configured.iter().chain(sent).map(|(_, value)| value.clone()).filter(|v| v.len() >= SHORTEST).collect();
+    let mut values: Vec<String> = Vec::new();
+    for (name, value) in configured.iter().chain(sent) {
+        values.push(value.clone());
+        if name.eq_ignore_ascii_case("cookie") {
+            values.extend(value.split(';').filter_map(|pair| pair.split_once('=')).map(|(_, secret)| secret.trim().to_owned()));
+        }
+    }
+    values.retain(|value| value.len() >= SHORTEST);
     values.sort();
     values.dedup();
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_secret_by_its_value() {
+        let configured = [("Cookie".to_owned(), "sessionid=s3cr3t-value; lang=en".to_owned()), ("x-api-key".to_owned(), "key-123".to_owned())];
+        assert_eq!(secrets(&[], &configured), ["key-123", "s3cr3t-value", "sessionid=s3cr3t-value; lang=en"]);
+    }
 }

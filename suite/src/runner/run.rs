@@ -2,7 +2,7 @@
 
 use super::case;
 use super::outcome::CaseResult;
-use super::session::Session;
+use super::session::{Session, is_whole};
 use super::settings::Random;
 use super::steps::follow::param_of;
 use crate::plan::{Case, Decision};
@@ -115,7 +115,7 @@ async fn is_there(session: &Session) -> bool {
     let ask = session.ask(name, operation, &BTreeMap::new(), &BTreeMap::new());
     let about = About { case: format!("{}/discovery", session.catalogue.contract).into(), step: "still there?".to_owned(), ..About::default() };
     let answered = timeout(session.settings.timeout, session.send(&ask, &about, None, true)).await;
-    let there = answered.is_ok_and(|exchange| exchange.http().is_some());
+    let there = answered.is_ok_and(|exchange| is_whole(&exchange.reply));
     if there {
         session.was_heard();
     }

@@ -5,7 +5,7 @@ use crate::drivers::http::{EventStream, Gate, HttpDriver, Opened};
 use crate::recorder::{About, Begun, Recorder};
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::operations::Operation;
-use crate::transcript::{Exchange, NoReply, Reply, Request};
+use crate::transcript::{Body, Exchange, NoReply, Reply, Request, StreamEnd};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -119,8 +119,9 @@ impl Session {
         if ask.body.is_some() {
             headers.insert("content-type".to_owned(), Some(JSON.to_owned()));
         }
-        headers.extend(self.settings.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), Some(value.clone()))));
         headers.extend(ask.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())));
+        // What the user sends with every request is what lets the kit in: no scenario may replace it.
+        headers.extend(self.settings.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), Some(value.clone()))));
         Request {
             method: ask.method.clone(),
             url: format!("{}{}", self.base, ask.target),
@@ -161,10 +162,11 @@ impl Session {
     }
 
     pub fn record(&self, begun: &Begun, about: About, request: Request, reply: Reply) -> Arc<Exchange> {
-        match &reply {
-            Reply::None(_) => self.unanswered.fetch_add(1, Ordering::Relaxed),
-            _ => self.unanswered.swap(0, Ordering::Relaxed),
-        };
+        if is_whole(&reply) {
+            self.unanswered.store(0, Ordering::Relaxed);
+        } else {
+            self.unanswered.fetch_add(1, Ordering::Relaxed);
+        }
         let exchange = self.recorder.end(begun, about, request, reply);
         self.note_execution(&exchange);
         exchange
@@ -203,6 +205,19 @@ impl Session {
         }
         let pattern = self.catalogue.operations.executions.as_ref().and_then(|e| e.busy.as_ref());
         pattern.is_some_and(|pattern| reply.json().is_some_and(|body| crate::scenario::pattern::fits(pattern, Some(&body))))
+    }
+}
+
+/// Whether an answer came to an end, or brought events until then.
+pub fn is_whole(reply: &Reply) -> bool {
+    match reply {
+        Reply::None(_) => false,
+        Reply::Grpc(_) => true,
+        Reply::Http(reply) => match &reply.body {
+            Body::Whole(_) => true,
+            Body::Partial(..) => false,
+            Body::Stream { frames, end } => matches!(end, StreamEnd::Closed | StreamEnd::HungUp) || !frames.is_empty(),
+        },
     }
 }
 
