@@ -4,6 +4,7 @@ use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::fields::{Result, open};
 use crate::scenario::keys;
 use crate::scenario::node::{Key, Kind, Node, Place};
+use crate::scenario::schema;
 use crate::scenario::stimuli::Stimuli;
 use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
@@ -31,7 +32,9 @@ impl Profile {
     pub fn read(text: &str, file: &str, stimuli: &Stimuli) -> Result<Self> {
         let file: Arc<str> = Arc::from(file);
         let node = parse(text, &file)?;
-        decode(&node, &file, stimuli).map_err(|error| error.with_source(text))
+        let profile = decode(&node, &file, stimuli).map_err(|error| error.with_source(text))?;
+        schema::check(&node, &file, schema::PROFILE).map_err(|error| error.with_source(text))?;
+        Ok(profile)
     }
 }
 

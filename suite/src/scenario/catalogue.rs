@@ -8,6 +8,7 @@ use super::node::{Node, Place};
 use super::operations::{self, Operations};
 use super::references;
 use super::requirements::{self, RequirementText};
+use super::schema;
 use super::stimuli::{self, Stimuli};
 use crate::fixtures::Fixtures;
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,7 +122,9 @@ impl Reader<'_> {
             return Err(Diagnostic::new(Place { file: name, line: 1, column: 1 }, "this file is missing"));
         };
         let node = Node::parse(text).map_err(|error| yaml_error(&error, &name).with_source(text))?;
-        self.with_source(decode(&node, &name))
+        let decoded = self.with_source(decode(&node, &name))?;
+        self.with_source(schema::check(&node, &name, schema::of_file(file)))?;
+        Ok(decoded)
     }
 
     fn with_source<T>(&self, result: Result<T>) -> Result<T> {

@@ -86,6 +86,9 @@ pub const EXECUTIONS: &[&str] = &[
 pub const PROFILE: &[&str] = &["contract", "stimuli", "facts"];
 pub const PROFILE_STIMULUS: &[&str] = &["provider", "input", "config", "required-capabilities"];
 
+/// What may stand in what is sent besides plain members.
+pub const TEMPLATE: &[&str] = &["$merge", "$literal", "$base64", "$absent"];
+
 /// Names that the engine gives by itself; nothing is saved or set under them.
 pub const GIVEN: &[&str] = &["now", "unique", "repeat", "case", "stimulus", "fact", "tally", "host", "base"];
 

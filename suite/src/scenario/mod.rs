@@ -15,4 +15,5 @@ pub mod operators;
 pub mod pattern;
 pub mod references;
 pub mod requirements;
+pub mod schema;
 pub mod stimuli;

@@ -3,13 +3,11 @@
 
 use super::diagnostic::Diagnostic;
 use super::fields::Result;
+use super::keys::TEMPLATE;
 use super::node::{Key, Kind, Node, Place};
 use super::pattern::OPERATORS;
 use proofmark_schema::validate;
 use std::sync::Arc;
-
-/// What may stand in a request besides what a pattern may hold: cases and variables end up in either.
-const TEMPLATE: &[&str] = &["$merge", "$literal", "$base64", "$absent"];
 
 /// Checks a pattern, which is matched.
 pub fn check_pattern(node: &Node, file: &Arc<str>) -> Result<()> {
