@@ -102,7 +102,7 @@ fn harness_fault(name: &str) -> Option<Refusal> {
     (name != HARNESS).then(|| Refusal::InvalidArgument(format!("harness {name:?} is not served here")))
 }
 
-/// AS-STATE-1 to -3, AS-CREATE-13: one projection of the journal, whatever call is answered.
+/// AS-STATE-1, AS-STATE-2, AS-CREATE-13: one projection of the journal, whatever call is answered.
 fn projection(_: Shown, history: &History) -> Projection {
     let (exec_state, compute_state) = if history.records == 0 {
         (ExecState::ExecPending, ComputeState::ComputeNone)

@@ -84,7 +84,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "reads-count-the-creation",
             "A read counts the creation as an event, and the reply to the creation does not.",
-            &["AS-STATE-3"],
+            &["AS-STATE-1"],
         ),
         install: |blueprint, applied| {
             let (reference, applied) = (Arc::clone(&blueprint.rules.projection), applied.clone());
