@@ -3,7 +3,7 @@
 use anstream::AutoStream;
 use clap::{Parser, Subcommand};
 use proofmark::commands::run::Look;
-use proofmark::commands::{CommandError, explain, list, run};
+use proofmark::commands::{CommandError, explain, journal, list, run};
 use proofmark_reports::exit;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -31,6 +31,8 @@ enum Command {
     List(Box<list::ListArgs>),
     /// A requirement or a scenario: wording, source, level, how it is checked, what breaks it
     Explain(explain::ExplainArgs),
+    /// The hash chain of a journal, and the digest of a harness spec, without a target
+    Journal(journal::JournalArgs),
     /// The reference mock server
     #[cfg(feature = "reference-server")]
     Serve(proofmark::commands::serve::ServeArgs),
@@ -77,6 +79,7 @@ async fn dispatch(cli: Cli, out: &mut (dyn Write + Send)) -> Result<u8, CommandE
         Some(Command::Run(args)) => run::run(&args, look, out).await,
         Some(Command::List(args)) => list::run(&args, out, &mut std::io::stderr()).await,
         Some(Command::Explain(args)) => explain::run(&args, out),
+        Some(Command::Journal(args)) => journal::run(&args, out),
         #[cfg(feature = "reference-server")]
         Some(Command::Serve(args)) => proofmark::commands::serve::run(&args, stopped(), out).await,
         #[cfg(feature = "reference-server")]

@@ -2,6 +2,7 @@
 //! it hands back an exit code of `proofmark_reports::exit`.
 
 pub mod explain;
+pub mod journal;
 pub mod list;
 pub mod options;
 pub mod output;

@@ -7,7 +7,7 @@ pub mod nulls;
 
 use crate::check::{Target, check};
 use crate::commands::CommandError;
-use crate::commands::options::Loaded;
+pub use crate::commands::options::Loaded;
 use crate::commands::run::reference_profile;
 use crate::reference::{Server, defects, weathers};
 use crate::runner::run::Silent;

@@ -1,0 +1,34 @@
+//! The suite against the reference server, its defects, its weather and the null targets: one trial a line of `proofmark selftest`.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use proofmark::commands::options::TargetArgs;
+use proofmark::selftest::{self, Item, Line};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let loaded = match TargetArgs::default().load() {
+        Ok(loaded) => Arc::new(loaded),
+        Err(error) => {
+            eprint!("{}", error.render());
+            return ExitCode::FAILURE;
+        }
+    };
+    let trials = selftest::items(&loaded).into_iter().map(|item| {
+        let loaded = loaded.clone();
+        Trial::test(item.to_string(), move || passed(&run(&item, &loaded)?))
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
+
+fn run(item: &Item, loaded: &selftest::Loaded) -> Result<Line, Failed> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| error.to_string())?;
+    let line = runtime.block_on(selftest::run(item, loaded, &selftest::settings(1)));
+    runtime.shutdown_background();
+    line.map_err(|error| Failed::from(error.to_string()))
+}
+
+fn passed(line: &Line) -> Result<(), Failed> {
+    if line.problems.is_empty() { Ok(()) } else { Err(Failed::from(line.problems.join("\n"))) }
+}
