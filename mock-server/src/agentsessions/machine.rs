@@ -39,7 +39,7 @@ impl Machine {
         Self { rules, seams, rows: BTreeMap::new() }
     }
 
-    /// CreateSession. Everything is checked before anything is stored.
+    /// `CreateSession`. Everything is checked before anything is stored.
     pub(crate) fn create(&mut self, asked: Option<Session>, uid: String, now: Timestamp) -> Result<Session, Refusal> {
         let mut session = (self.rules.described)(asked.unwrap_or_default());
         session.harness = (self.rules.harness)(&session.harness);
@@ -61,7 +61,7 @@ impl Machine {
         Ok(shown)
     }
 
-    /// GetSession.
+    /// `GetSession`.
     pub(crate) fn get(&self, uid: &str, now: Timestamp) -> Result<Session, Refusal> {
         if let Some(refusal) = (self.rules.uid_fault)(uid) {
             return Err(refusal);
@@ -73,7 +73,7 @@ impl Machine {
     }
 
     fn show(&self, shown: Shown, row: &Row) -> Session {
-        let state = (self.rules.projection)(shown, &row.history);
+        let state = (self.rules.projection)(shown, row.history);
         let mut session = row.session.clone();
         session.last_seq = state.last_seq;
         session.pending_approval = state.pending_approval;
@@ -111,15 +111,15 @@ mod tests {
         Machine::new(Rules::default(), Seams::default())
     }
 
-    fn named(name: &str) -> Option<Session> {
+    fn named(name: &str) -> Session {
         let metadata = ResourceMetadata { name: name.to_owned(), ..ResourceMetadata::default() };
-        Some(Session { metadata: Some(metadata), ..Session::default() })
+        Session { metadata: Some(metadata), ..Session::default() }
     }
 
     #[test]
     fn a_created_session_can_be_read_as_it_was_answered() {
         let mut machine = machine();
-        let created = machine.create(named("n"), "u".to_owned(), at(5)).expect("created");
+        let created = machine.create(Some(named("n")), "u".to_owned(), at(5)).expect("created");
         assert_eq!(machine.get("u", at(5)), Ok(created.clone()));
         let metadata = created.metadata.as_ref().expect("metadata");
         assert_eq!((metadata.uid.as_str(), metadata.name.as_str(), metadata.project.as_str()), ("u", "n", "default"));
@@ -135,7 +135,7 @@ mod tests {
     fn one_name_may_stand_on_many_sessions() {
         let mut machine = machine();
         for uid in ["u", "v"] {
-            machine.create(named("n"), uid.to_owned(), at(0)).expect("created");
+            machine.create(Some(named("n")), uid.to_owned(), at(0)).expect("created");
         }
         assert_ne!(machine.get("u", at(0)), machine.get("v", at(0)));
     }

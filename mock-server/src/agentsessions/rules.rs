@@ -3,7 +3,7 @@
 //! The functions stand in a table, so that one of them can be replaced or wrapped while the machine stays as it is.
 
 use crate::table::table;
-use proofmark_schema::agentsessions::v1::{ApprovalRef, ComputeState, ExecState, ResourceMetadata, Session};
+use proofmark_schema::agentsessions::v1::{ApprovalRef, ComputeState, ExecState, IdentityRef, Origin, ResourceMetadata, Session};
 
 /// Why a call is refused. A refused call has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ table! {
         project: fn(&str) -> String = project;
         harness: fn(&str) -> String = harness;
         harness_fault: fn(&str) -> Option<Refusal> = harness_fault;
-        projection: fn(Shown, &History) -> Projection = projection;
+        projection: fn(Shown, History) -> Projection = projection;
     }
 }
 
@@ -81,8 +81,8 @@ fn described(asked: Session) -> Session {
         labels: asked.labels,
         annotations: asked.annotations,
         // AS-CREATE-24: an empty message is as good as none.
-        origin: asked.origin.filter(|origin| *origin != Default::default()),
-        identity: asked.identity.filter(|identity| *identity != Default::default()),
+        origin: asked.origin.filter(|origin| *origin != Origin::default()),
+        identity: asked.identity.filter(|identity| *identity != IdentityRef::default()),
         ..Session::default()
     }
 }
@@ -103,7 +103,7 @@ fn harness_fault(name: &str) -> Option<Refusal> {
 }
 
 /// AS-STATE-1, AS-STATE-2, AS-CREATE-13: one projection of the journal, whatever call is answered.
-fn projection(_: Shown, history: &History) -> Projection {
+fn projection(_: Shown, history: History) -> Projection {
     let (exec_state, compute_state) = if history.records == 0 {
         (ExecState::ExecPending, ComputeState::ComputeNone)
     } else {
@@ -115,7 +115,7 @@ fn projection(_: Shown, history: &History) -> Projection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofmark_schema::agentsessions::v1::{IdentityRef, Origin};
+    use proofmark_schema::agentsessions::v1::ComputeRef;
 
     #[test]
     fn what_belongs_to_the_host_is_passed_over() {
@@ -140,8 +140,8 @@ mod tests {
             fork_seq: 3,
             exec_state: ExecState::ExecFailed.into(),
             compute_state: ComputeState::ComputeLive.into(),
-            compute: Some(Default::default()),
-            pending_approval: Some(Default::default()),
+            compute: Some(ComputeRef::default()),
+            pending_approval: Some(ApprovalRef::default()),
             ..kept.clone()
         };
         let metadata = ResourceMetadata { project: "p".to_owned(), name: "n".to_owned(), ..ResourceMetadata::default() };
@@ -165,10 +165,10 @@ mod tests {
 
     #[test]
     fn the_first_record_ends_the_wait() {
-        let fresh = projection(Shown::Created, &History::default());
+        let fresh = projection(Shown::Created, History::default());
         let (exec_state, compute_state) = (ExecState::ExecPending, ComputeState::ComputeNone);
         assert_eq!(fresh, Projection { exec_state, compute_state, pending_approval: None, last_seq: 0 });
-        assert_eq!(fresh, projection(Shown::Read, &History::default()));
-        assert_eq!(projection(Shown::Read, &History { records: 5 }).last_seq, 5);
+        assert_eq!(fresh, projection(Shown::Read, History::default()));
+        assert_eq!(projection(Shown::Read, History { records: 5 }).last_seq, 5);
     }
 }

@@ -144,3 +144,18 @@ async fn unknown_names_do_not_start() {
         assert!(start(listener, &behaviour).is_err());
     }
 }
+
+#[test]
+fn the_layers_keep_apart() {
+    let (rules, machine) = (include_str!("rules.rs"), include_str!("machine.rs"));
+    for text in [rules, machine, include_str!("grpc.rs"), include_str!("wire.rs")] {
+        for word in ["defect", "weather", "applied"] {
+            assert!(!text.to_lowercase().contains(word), "the reference mentions {word}");
+        }
+    }
+    for text in [rules, machine] {
+        for word in ["tokio::", "tonic", "axum"] {
+            assert!(!text.contains(word), "a decision depends on {word}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Longer than any client waits between a reply and its next call.
-const FLUSH: Duration = Duration::from_secs(60);
+const FLUSH: Duration = Duration::from_mins(1);
 
 pub(super) static DEFECTS: &[Entry] = &[
     Entry {
