@@ -21,12 +21,12 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The contract that a profile is for, before its names are checked.
-    pub fn contract_of(text: &str, file: &str) -> Result<String> {
+    /// The contract that a profile is for, before its names are checked, and where it says so.
+    pub fn contract_of(text: &str, file: &str) -> Result<(String, Place)> {
         let file: Arc<str> = Arc::from(file);
         let node = parse(text, &file)?;
-        let name = node.get("contract").and_then(Node::str).map(str::to_owned);
-        name.ok_or_else(|| Diagnostic::new(node.place(&file), "`contract` is missing").with_source(text))
+        let contract = node.get("contract").and_then(|at| Some((at.str()?.to_owned(), at.place(&file))));
+        contract.ok_or_else(|| Diagnostic::new(node.place(&file), "`contract` is missing").with_source(text))
     }
 
     pub fn read(text: &str, file: &str, stimuli: &Stimuli) -> Result<Self> {
@@ -74,7 +74,7 @@ fn stimulus(node: &Node, file: &Arc<str>) -> Result<Value> {
 }
 
 /// TOML as nodes with places.
-fn parse(text: &str, file: &Arc<str>) -> Result<Node> {
+pub fn parse(text: &str, file: &Arc<str>) -> Result<Node> {
     let lines = Lines::new(text);
     match DeTable::parse(text) {
         Ok(table) => {

@@ -8,6 +8,7 @@ use crate::profile::Profile;
 use crate::runner::settings::Settings;
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::diagnostic::suggestion;
+use crate::scenario::references;
 use crate::target::{Address, Wire};
 use clap::Args;
 use std::collections::BTreeMap;
@@ -172,13 +173,13 @@ impl TargetArgs {
 
 /// Reads a profile against the stimuli of its contract.
 pub fn read_profile(text: &str, file: &str, loaded: &Loaded, wanted: Option<&str>) -> Result<Profile, CommandError> {
-    let contract = Profile::contract_of(text, file)?;
+    let (contract, at) = Profile::contract_of(text, file)?;
     if let Some(wanted) = wanted.filter(|wanted| *wanted != contract) {
         return Err(CommandError::usage(format!("{file} is a profile for {contract}, not for {wanted}"), None));
     }
     let Some(catalogue) = loaded.catalogues.get(&contract) else {
-        let hint = suggestion(&contract, loaded.catalogues.keys().map(String::as_str));
-        return Err(CommandError::usage(format!("{file}: there is no contract `{contract}`"), hint));
+        let known = loaded.catalogues.keys().map(String::as_str);
+        return Err(references::unknown(&at, "contract", &contract, known).with_source(text).into());
     };
     Ok(Profile::read(text, file, &catalogue.stimuli)?)
 }

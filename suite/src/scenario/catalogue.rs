@@ -96,6 +96,7 @@ fn decode_preambles(
     grpc: bool,
 ) -> Result<BTreeMap<String, Vec<Step>>> {
     let fields = super::fields::open(node, file, "the preambles file", super::keys::PREAMBLES_FILE)?;
+    fields.contract(contract)?;
     let mut preambles = BTreeMap::new();
     for (key, node) in fields.entries("preambles")? {
         let names = Names { contract, preambles: &preambles, operations, grpc };
@@ -135,5 +136,13 @@ impl Reader<'_> {
 /// A document that is not YAML, at the place the reader stopped.
 pub fn yaml_error(error: &serde_saphyr::Error, file: &Arc<str>) -> Box<Diagnostic> {
     let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
-    Diagnostic::new(Place { file: file.clone(), line, column }, format!("not readable as YAML: {}", error.without_snippet()))
+    let message = match error.without_snippet() {
+        serde_saphyr::Error::DuplicateMappingKey { key: Some(key), .. } => format!("the key `{key}` stands here twice"),
+        other => {
+            let text = other.to_string();
+            let text = text.strip_suffix(&format!(" at line {line}, column {column}")).unwrap_or(&text);
+            format!("not readable as YAML: {text}")
+        }
+    };
+    Diagnostic::new(Place { file: file.clone(), line, column }, message)
 }

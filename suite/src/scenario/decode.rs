@@ -21,11 +21,7 @@ pub struct Names<'a> {
 
 pub fn area(node: &Node, file: &Arc<str>, names: &Names) -> Result<Area> {
     let fields = open(node, file, "a scenario file", keys::SCENARIO_FILE)?;
-    let contract = fields.string("contract")?;
-    if contract != names.contract {
-        let message = format!("this folder holds `{}`, not `{contract}`", names.contract);
-        return Err(fields.error(fields.required("contract")?, message));
-    }
+    fields.contract(names.contract)?;
     let mut seen = BTreeSet::new();
     let mut scenarios = Vec::new();
     for node in fields.list("scenarios")? {

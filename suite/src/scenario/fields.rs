@@ -52,6 +52,15 @@ impl<'a> Fields<'a> {
         Diagnostic::new(node.place(self.file), message)
     }
 
+    /// The file must be of the contract whose folder it lies in.
+    pub fn contract(&self, folder: &str) -> Result<()> {
+        let contract = self.string("contract")?;
+        if contract == folder {
+            return Ok(());
+        }
+        Err(self.error(self.required("contract")?, format!("this folder holds `{folder}`, not `{contract}`")))
+    }
+
     pub fn required(&self, name: &str) -> Result<&'a Node> {
         self.get(name).ok_or_else(|| self.error(self.node, format!("`{name}` is missing")))
     }

@@ -14,7 +14,6 @@ const RAW: &[&str] = &["host", "base"];
 
 pub fn check(scenario: &Scenario, stimuli: &Stimuli) -> Result<()> {
     let mut known: BTreeSet<String> = scenario.vars.keys().cloned().collect();
-    known.extend(RAW.iter().map(|name| (*name).to_owned()));
     known.insert("tally".to_owned());
     known.extend(stimuli.stimuli.keys().map(|name| format!("stimulus.{name}")));
     known.extend(stimuli.facts.keys().map(|name| format!("fact.{name}")));
@@ -48,7 +47,10 @@ impl Checker {
                 self.expectation(until)?;
             }
             Action::Grpc(call) => self.values(std::iter::once(&call.request).chain(call.metadata.values()), &step.at)?,
-            Action::Raw { bytes } => self.value(&Value::String(bytes.clone()), &step.at)?,
+            Action::Raw { bytes } => {
+                self.known.extend(RAW.iter().map(|name| (*name).to_owned()));
+                self.value(&Value::String(bytes.clone()), &step.at)?;
+            }
             Action::Follow(follow) => {
                 let until = match &follow.until {
                     Until::Count(value) | Until::Event(value) => Some(value),

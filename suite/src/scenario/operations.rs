@@ -101,9 +101,7 @@ impl Executions {
 
 pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Operations> {
     let fields = open(node, file, "the operations file", keys::OPERATIONS_FILE)?;
-    if fields.string("contract")? != contract {
-        return Err(fields.error(fields.required("contract")?, format!("this folder holds `{contract}`")));
-    }
+    fields.contract(contract)?;
     let mut operations = Operations::default();
     for (key, node) in fields.entries("operations")? {
         let (operation, grpc) = operation(node, file, contract, &key.name)?;
@@ -151,19 +149,15 @@ fn check_executions(operations: &Operations, fields: &Fields, executions: &Execu
 }
 
 fn check_shapes(operations: &Operations, fields: &Fields) -> Result<()> {
-    let known = |shape: &String| operations.shapes.contains_key(shape);
-    let named = operations.by_name.values().flat_map(|o| o.success.shape.iter().chain(&o.stream));
-    let nested = operations.shapes.values().flatten().filter_map(|line| match line {
-        ShapeLine::Each { shape, .. } => Some(shape),
-        ShapeLine::Rule { .. } => None,
-    });
-    match named.chain(nested).find(|shape| !known(shape)) {
-        Some(shape) => {
-            let error = fields.error(fields.node, format!("there is no shape `{shape}`"));
-            Err(error.did_you_mean(shape, operations.shapes.keys().map(String::as_str)))
-        }
-        None => Ok(()),
+    let of_operations = fields.entries("operations")?.iter().flat_map(|(_, node)| [node.get("success"), Some(node)]);
+    let named = of_operations.zip(["shape", "stream"].into_iter().cycle()).filter_map(|(node, key)| node?.get(key));
+    let nested = fields.entries("shapes")?.iter().flat_map(|(_, lines)| lines.items()).filter_map(|line| line.get("shape"));
+    for node in named.chain(nested) {
+        let Some(shape) = node.str().filter(|shape| !operations.shapes.contains_key(*shape)) else { continue };
+        let error = fields.error(node, format!("there is no shape `{shape}`"));
+        return Err(error.did_you_mean(shape, operations.shapes.keys().map(String::as_str)));
     }
+    Ok(())
 }
 
 fn operation(node: &Node, file: &Arc<str>, contract: &str, name: &str) -> Result<(Operation, bool)> {

@@ -7,6 +7,7 @@ use super::keys::TEMPLATE;
 use super::node::{Key, Kind, Node, Place};
 use super::pattern::OPERATORS;
 use proofmark_schema::validate;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Checks a pattern, which is matched.
@@ -36,7 +37,7 @@ fn member(key: &Key, value: &Node, file: &Arc<str>, is_known: &dyn Fn(&str) -> b
     let word = key.name.as_str();
     if word.starts_with('$') && !word.starts_with("${") && !is_known(word) {
         let error = Diagnostic::new(key.place(file), format!("there is no operator `{word}`"));
-        let known: Vec<&str> = OPERATORS.iter().chain(TEMPLATE).copied().filter(|known| is_known(known)).collect();
+        let known: BTreeSet<&str> = OPERATORS.iter().chain(TEMPLATE).copied().filter(|known| is_known(known)).collect();
         return Err(error.did_you_mean(word, known));
     }
     match word {

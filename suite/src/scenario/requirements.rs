@@ -26,9 +26,7 @@ pub struct RequirementText {
 
 pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Vec<RequirementText>> {
     let fields = open(node, file, "the requirements file", keys::REQUIREMENTS_FILE)?;
-    if fields.string("contract")? != contract {
-        return Err(fields.error(fields.required("contract")?, format!("this folder holds `{contract}`")));
-    }
+    fields.contract(contract)?;
     let mut seen = BTreeSet::new();
     let requirements = fields.list("requirements")?.iter().map(|node| requirement(node, file)).collect::<Result<Vec<RequirementText>>>()?;
     for requirement in &requirements {
@@ -57,6 +55,10 @@ fn requirement(node: &Node, file: &Arc<str>) -> Result<RequirementText> {
     if let Some(node) = fields.get("readings").filter(|_| level != Level::Disputed) {
         return Err(fields.error(node, "only a disputed rule has readings"));
     }
+    let unobservable = fields.optional_string("unobservable")?;
+    if level == Level::Disputed && readings.len() < 2 && unobservable.is_none() {
+        return Err(fields.error(node, "a disputed rule has at least two `readings`"));
+    }
     Ok(RequirementText {
         id: fields.string("id")?,
         area: fields.string("area")?,
@@ -69,7 +71,7 @@ fn requirement(node: &Node, file: &Arc<str>) -> Result<RequirementText> {
         text: fields.string("text")?,
         readings,
         monitor: fields.optional_string("monitor")?,
-        unobservable: fields.optional_string("unobservable")?,
+        unobservable,
         at: fields.place(),
     })
 }

@@ -4,7 +4,7 @@
 use super::diagnostic::Diagnostic;
 use super::fields::Result;
 use super::node::Node;
-use proofmark_schema::validate;
+use proofmark_schema::validate::{self, Violation};
 use std::sync::Arc;
 
 /// The schema of a file of a contract folder, by the name of the file.
@@ -30,9 +30,18 @@ pub fn check(node: &Node, file: &Arc<str>, schema: &str) -> Result<()> {
         None => Ok(()),
         Some(violation) => {
             let place = node.deepest(&violation.pointer).place(file);
-            Err(Diagnostic::new(place, cut(&violation.message)).hint(format!("{schema} says what may stand here")))
+            Err(Diagnostic::new(place, told(violation)).hint(format!("{schema} says what may stand here")))
         }
     }
+}
+
+fn told(violation: &Violation) -> String {
+    // What `false` stands for in a schema: the key is one of the language, and does not go with what is beside it.
+    if violation.message.starts_with("False schema") {
+        let key = violation.pointer.rsplit('/').next().unwrap_or_default();
+        return format!("`{key}` does not go with what is beside it");
+    }
+    cut(&violation.message)
 }
 
 /// A validator repeats the whole value, which may be a scenario.

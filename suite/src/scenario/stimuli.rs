@@ -41,9 +41,7 @@ impl Stimuli {
 
 pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Stimuli> {
     let fields = open(node, file, "the stimuli file", keys::STIMULI_FILE)?;
-    if fields.string("contract")? != contract {
-        return Err(fields.error(fields.required("contract")?, format!("this folder holds `{contract}`")));
-    }
+    fields.contract(contract)?;
     let mut stimuli = Stimuli::default();
     for (key, node) in fields.entries("stimuli")? {
         let fields = open(node, file, "a stimulus", keys::STIMULUS)?;
