@@ -20,11 +20,9 @@ pub enum Verdict {
     Held,
 }
 
-/// The result of a verification. Serializes as `journal-report.schema.json` says.
+/// The result of a verification. `journal-report.schema.json` describes its serialized form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Of this document.
-    pub version: u32,
     pub verdict: Verdict,
     pub lines: u64,
     pub records: u64,
@@ -119,7 +117,6 @@ impl Report {
         let first_broken = findings.first_broken().map(|(line, session, seq)| FirstBroken { line, session, seq });
         let (findings, omitted) = findings.into_listed();
         Self {
-            version: 1,
             verdict,
             lines: totals.lines,
             records: totals.records,

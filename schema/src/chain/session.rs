@@ -11,6 +11,8 @@ use super::record::{Check, Record};
 
 /// Findings of one kind that one session lists in full.
 const EACH: usize = 20;
+/// The longest canonical form that a finding shows.
+const SHOWN: usize = 2048;
 /// The longest line that is kept to try further forms on.
 const SAMPLE: usize = 64 * 1024;
 
@@ -281,9 +283,15 @@ impl Session {
                 HashText::Empty => "The record has no content_hash.",
                 HashText::Other(_) => "The content_hash is not 64 lower-case hex digits.",
             };
-            let finding = Finding::new(Weight::Broken, Rule::ContentHash, place, message)
+            let mut finding = Finding::new(Weight::Broken, Rule::ContentHash, place, message)
                 .with("recorded", &entry.record.content_hash)
                 .with("computed", &computed);
+            // Once a session is enough to follow the computation by hand.
+            if self.mismatches.listed.is_empty()
+                && let Some(hashed) = hashed_text(entry.text)
+            {
+                finding = finding.with("hashed", &hashed);
+            }
             self.mismatches.listed.push(finding);
         }
     }
@@ -346,6 +354,13 @@ impl Session {
             out.push(finding);
         }
     }
+}
+
+/// The bytes whose hash is the computed one, unless they are too many to show.
+fn hashed_text(line: &[u8]) -> Option<String> {
+    let mut canonical = Vec::new();
+    Record::read(line, &mut canonical).ok()?;
+    String::from_utf8(canonical).ok().filter(|text| text.len() <= SHOWN)
 }
 
 fn are_missing(range: &RangeInclusive<i64>) -> String {
