@@ -1,11 +1,11 @@
 //! `cursor`: a read after N brings what is above N, all of it, and nothing else.
 //!
-//! Speaks of events at or below the cursor, of lists after N that leave out known events, and of streams that do not begin with the
-//! first known event above the cursor. Holes inside a reading and lists from 0 are `append-only`'s, and so is an event that a list from 0
-//! has lost: the cursor cannot bring what the history does not have. Numbers below 1 are `sequence`'s.
+//! Speaks of events at or below the cursor, and of known events above it that a reader was not given: anywhere in a stream up to its last
+//! event, at the beginning or the end of a list. Events that are gone from the history are `append-only`'s: no cursor can bring them.
+//! Where numbers begin below 1 they are no cursors, and `sequence` says so.
 
 use super::World;
-use super::append_only::{absent, is_lost, witnesses};
+use super::append_only::{absent, witnesses};
 use super::finding::{Observation, mismatch};
 use super::history::Execution;
 use super::reading::{Missing, Reading};
@@ -15,16 +15,11 @@ use std::collections::BTreeSet;
 /// Holds once for each reading with a cursor above 0 that brought events above it only, or nothing although there were events below.
 pub(super) fn check(world: &World<'_>) -> Observation {
     let mut seen = Observation::default();
-    for execution in world.history.executions.values() {
-        let lost = lost_events(execution);
+    for execution in world.history.executions.values().filter(|execution| !counts_below_one(execution)) {
+        let gone = gone(execution);
         for reading in &execution.readings {
             let Some(cursor) = reading.after() else { continue };
-            let left_out: Vec<Missing> = reading
-                .missing
-                .iter()
-                .copied()
-                .filter(|missing| !is_lost(reading, *missing) && !lost.contains(&missing.sequence))
-                .collect();
+            let left_out: Vec<Missing> = reading.missing.iter().copied().filter(|missing| !gone.contains(&missing.sequence)).collect();
             let mut mismatches = below(reading, cursor);
             mismatches.extend(left_out.iter().map(|missing| absent(execution, *missing)));
             if mismatches.is_empty() && reading.is_clean() && cut_something_off(execution, reading, cursor) {
@@ -36,14 +31,18 @@ pub(super) fn check(world: &World<'_>) -> Observation {
     seen
 }
 
-/// What some list from 0 did not have any more.
-fn lost_events(execution: &Execution<'_>) -> BTreeSet<i64> {
-    let from_start = execution.readings.iter().filter(|reading| reading.is_list() && reading.after() == Some(0));
-    from_start.flat_map(|reading| &reading.missing).map(|missing| missing.sequence).collect()
+fn counts_below_one(execution: &Execution<'_>) -> bool {
+    execution.readings.iter().flat_map(|reading| &reading.events).any(|event| event.sequence < 1)
+}
+
+/// What some list did not have any more.
+fn gone(execution: &Execution<'_>) -> BTreeSet<i64> {
+    let missing = execution.readings.iter().flat_map(|reading| &reading.missing);
+    missing.filter(|missing| missing.gone).map(|missing| missing.sequence).collect()
 }
 
 fn below(reading: &Reading<'_>, cursor: i64) -> Vec<Mismatch> {
-    let low = reading.events.iter().filter(|event| (1..=cursor).contains(&event.sequence));
+    let low = reading.events.iter().filter(|event| event.sequence <= cursor);
     low.map(|event| mismatch(format!("{}.sequence", reading.path(event)), format!("above {cursor}"), event.sequence)).collect()
 }
 
@@ -109,6 +108,24 @@ mod tests {
     }
 
     #[test]
+    fn a_list_goes_on_to_the_end() {
+        let all = events(RUN);
+        let page = |after: usize| Ask::list("e", &all[after..all.len().min(after + 3)]).after(i64::try_from(after).unwrap());
+        assert_eq!(accusers([Ask::stream("e", &all, StreamEnd::Closed), page(0), page(1), page(2), page(3)]), ["cursor"]);
+        assert_eq!(accusers([page(2), page(0), page(1)]), ["cursor"]);
+        assert_eq!(accusers([Ask::stream("e", &all[..2], StreamEnd::HungUp), Ask::list("e", &all[..1])]), ["cursor"]);
+        assert_eq!(accusers([Ask::stream("e", &all[..2], StreamEnd::HungUp), Ask::list("e", &[])]), ["cursor"]);
+    }
+
+    #[test]
+    fn a_stream_loses_nothing_on_its_way() {
+        let all = events(RUN);
+        let torn = pick(&all, &[1, 2, 4, 5]);
+        assert_eq!(accusers([Ask::stream("e", &torn, StreamEnd::Closed), Ask::list("e", &all)]), ["cursor"]);
+        assert_eq!(accusers([Ask::list("e", &all), Ask::stream("e", &torn[1..], StreamEnd::HungUp).after(1)]), ["cursor"]);
+    }
+
+    #[test]
     fn a_last_event_id_makes_any_start_right() {
         let all = events(RUN);
         for first in 0..4 {
@@ -120,7 +137,12 @@ mod tests {
     #[test]
     fn numbers_from_zero_are_not_below_the_cursor() {
         let history = numbered(&events(RUN), 0);
-        assert_eq!(accusers([Ask::list("e", &history), Ask::list("e", &history[3..]).after(2)]), ["sequence"]);
+        for first in 2..=5 {
+            assert_eq!(
+                accusers([Ask::list("e", &history), Ask::list("e", &history[first..]).after(2), Ask::list("e", &history)]),
+                ["sequence"]
+            );
+        }
     }
 
     #[test]

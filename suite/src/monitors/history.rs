@@ -7,7 +7,7 @@
 //! Order in time is real order only: an answer that was complete before another request began. Two that overlap say nothing of order.
 
 use super::numbering::faults;
-use super::reading::{Event, Gap, Missing, Reading};
+use super::reading::{Event, Missing, Reading};
 use super::same::event_difference;
 use super::snapshot::{ArtifactList, Snapshot};
 use crate::transcript::Exchange;
@@ -208,25 +208,38 @@ impl<'a> Execution<'a> {
     ///
     /// A lower number was there before a higher one, so whatever lies below the last event of a reading is missing for certain. Above
     /// it only what was seen before the reading began, and only in lists: how far a stream came is judged by its end.
+    ///
+    /// A list shows the history as it stands. So an event is gone from the history when a list has those before and after it, or when
+    /// the same question was answered with it before.
     fn miss(&mut self) {
+        let listed = self.listed();
         for index in 0..self.readings.len() {
             let reading = &self.readings[index];
             let Some(cursor) = reading.after().filter(|_| reading.sound && reading.numbering.is_empty()) else { continue };
             let mine: BTreeSet<i64> = reading.events.iter().map(|event| event.sequence).filter(|sequence| *sequence > cursor).collect();
-            let gap = |(&sequence, known): (&i64, &Known)| {
-                let below_first = mine.first().is_some_and(|first| sequence < *first);
-                let below_last = mine.last().is_some_and(|last| sequence < *last);
-                let gap = match (below_first, below_last) {
-                    (true, _) => Gap::Front,
-                    (_, true) => Gap::Hole,
-                    _ if reading.is_list() && known.at < reading.exchange.began => Gap::Tail,
-                    _ => return None,
-                };
-                (sequence > cursor && !mine.contains(&sequence)).then_some(Missing { sequence, gap })
+            let asked = reading.exchange.began;
+            let missing = |(&sequence, known): (&i64, &Known)| {
+                let below = mine.last().is_some_and(|last| sequence < *last);
+                let owed = below || (reading.is_list() && known.at < asked);
+                let hole = below && mine.first().is_some_and(|first| sequence > *first);
+                let gone = || reading.is_list() && (hole || listed.get(&(cursor, sequence)).is_some_and(|at| *at < asked));
+                (owed && sequence > cursor && !mine.contains(&sequence)).then(|| Missing { sequence, gone: gone() })
             };
             let above = self.known.range(cursor.max(0).saturating_add(1)..);
-            self.readings[index].missing = above.filter_map(gap).collect();
+            self.readings[index].missing = above.filter_map(missing).collect();
         }
+    }
+
+    /// Cursor and sequence of everything that some list has shown, and when first.
+    fn listed(&self) -> BTreeMap<(i64, i64), Duration> {
+        let mut listed: BTreeMap<(i64, i64), Duration> = BTreeMap::new();
+        for (reading, cursor) in self.readings.iter().filter(|reading| reading.is_list()).filter_map(|r| Some((r, r.after()?))) {
+            for event in &reading.events {
+                let at = listed.entry((cursor, event.sequence)).or_insert(event.at);
+                *at = event.at.min(*at);
+            }
+        }
+        listed
     }
 }
 

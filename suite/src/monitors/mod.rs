@@ -8,8 +8,8 @@
 //! |---|---|
 //! | an event of another execution, or labelled as one | `envelope-owner` |
 //! | a number below 1, out of order, twice in a list, or skipped by every reader | `sequence` |
-//! | two contents under one number; a number that one reader skips and another one has; a list from 0 that lacks a known event | `append-only` |
-//! | an event at or below the cursor; a list after N, or the first event of a stream, that leaves out known events above it | `cursor` |
+//! | two contents under one number; an event that is gone from the history | `append-only` |
+//! | an event at or below the cursor; a known event above it that a list or a stream leaves out | `cursor` |
 //! | several terminal events; a terminal state whose history has none | `one-terminal` |
 //! | a non-terminal event above the terminal one | `terminal-last` |
 //! | an execution that changes after it was terminal | `terminal-final` |

@@ -144,7 +144,7 @@ mod tests {
     fn a_list_that_lacks_more_than_the_end_is_one_finding() {
         let all = events("queued started delta delta failed");
         let stale = [Ask::stream("e", &all[..4], StreamEnd::HungUp), Ask::state("e", "failed"), Ask::list("e", &all[..2])];
-        assert_eq!(accusers(stale), ["append-only"]);
+        assert_eq!(accusers(stale), ["cursor"]);
         let confused = [Ask::stream("e", &all, StreamEnd::Closed), Ask::state("e", "failed"), Ask::list("e", &pick(&all, &[2, 1]))];
         assert_eq!(accusers(confused), ["sequence"]);
     }

@@ -50,18 +50,8 @@ pub(super) struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Missing {
     pub(super) sequence: i64,
-    pub(super) gap: Gap,
-}
-
-/// Where in a reading an event is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gap {
-    /// Between the cursor and the first event.
-    Front,
-    /// Between two events.
-    Hole,
-    /// After the last event of a list, or from an empty one.
-    Tail,
+    /// The history has it no more; otherwise the reader was not given it.
+    pub(super) gone: bool,
 }
 
 impl<'a> Reading<'a> {
