@@ -63,7 +63,6 @@ impl Running {
 ///
 /// # Errors
 /// Names that the catalogue does not have.
-#[expect(clippy::unused_async, reason = "a contract that keeps its state on disk opens it here")]
 pub async fn start(contract: &str, listener: TcpListener, behaviour: &Behaviour) -> Result<Running, StartError> {
     match contract {
         harness_runtime::CONTRACT => harness_runtime::start(listener, behaviour),

@@ -10,162 +10,153 @@ use tokio::net::{TcpListener, TcpStream};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running server with ways to ask it.
-pub struct Server {
-    pub running: Running,
+pub(crate) struct Server {
+    pub(crate) running: Running,
 }
 
 #[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     /// Names in lower case.
-    pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
     /// The body came to its end.
-    pub complete: bool,
+    pub(crate) complete: bool,
 }
 
 impl Answer {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
 
     /// Status and code of a problem.
-    pub fn problem(&self) -> (u16, String) {
+    pub(crate) fn problem(&self) -> (u16, String) {
         (self.status, self.json()["code"].as_str().unwrap_or_default().to_owned())
     }
 
     /// The envelopes of a stream whose lines end in LF.
-    pub fn events(&self) -> Vec<Value> {
+    pub(crate) fn events(&self) -> Vec<Value> {
         let text = self.text();
         text.lines().filter_map(|line| line.strip_prefix("data: ")).map(|data| serde_json::from_str(data).expect("JSON data")).collect()
     }
 }
 
 impl Server {
-    pub async fn plain() -> Self {
+    pub(crate) async fn plain() -> Self {
         Self::with(Behaviour::default()).await
     }
 
-    pub async fn weather(name: &str) -> Self {
+    pub(crate) async fn weather(name: &str) -> Self {
         Self::with(Behaviour { weather: vec![name.to_owned()], seed: 7, ..Behaviour::default() }).await
     }
 
-    pub async fn defect(name: &str) -> Self {
-        Self::with(Behaviour { defect: Some(name.to_owned()), seed: 7, ..Behaviour::default() }).await
-    }
-
-    pub async fn with(behaviour: Behaviour) -> Self {
+    pub(crate) async fn with(behaviour: Behaviour) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         Self { running: start("harness-runtime", listener, &behaviour).await.expect("a server") }
     }
 
     /// Opens a connection and sends a request that asks to close it afterwards.
-    pub async fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Exchange {
+    pub(crate) async fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Exchange {
         let url = self.running.url();
         let rest = url.strip_prefix("http://").expect("http");
         let (host, base) = rest.split_once('/').map_or((rest, String::new()), |(host, base)| (host, format!("/{base}")));
-        let mut request = format!("{method} {base}{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
-        for (name, value) in headers {
-            request += &format!("{name}: {value}\r\n");
-        }
-        if let Some(body) = body {
-            request += &format!("content-length: {}\r\n", body.len());
-        }
-        request += "\r\n";
-        request += body.unwrap_or_default();
+        let mut lines = vec![format!("{method} {base}{path} HTTP/1.1"), format!("host: {host}"), "connection: close".to_owned()];
+        lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        lines.extend(body.map(|body| format!("content-length: {}", body.len())));
+        let request = format!("{}\r\n\r\n{}", lines.join("\r\n"), body.unwrap_or_default());
         let mut stream = TcpStream::connect(host).await.expect("a connection");
         stream.write_all(request.as_bytes()).await.expect("sent");
         Exchange { stream, raw: Vec::new(), ended: false }
     }
 
-    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
+    pub(crate) async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
         self.open(method, path, headers, body).await.finish().await
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send("GET", path, &[], None).await
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, &[("content-type", "application/json")], Some(&body.to_string())).await
     }
 
     /// The id of a new conversation.
-    pub async fn conversation(&self) -> String {
+    pub(crate) async fn conversation(&self) -> String {
         let answer = self.send("POST", "/v1/conversations", &[], None).await;
         assert_eq!(answer.status, 201, "{}", answer.text());
         answer.json()["id"].as_str().expect("an id").to_owned()
     }
 
     /// Starts an execution of a new conversation; the members of `more` are added.
-    pub async fn start(&self, more: Value) -> Answer {
+    pub(crate) async fn start(&self, more: Value) -> Answer {
         let mut body = json!({ "conversationId": self.conversation().await, "providerId": "scripted", "input": "hello" });
         merge(&mut body, more);
         self.post("/v1/executions", &body).await
     }
 
     /// The id of an execution that performs `script`.
-    pub async fn run(&self, script: Value) -> String {
+    pub(crate) async fn run(&self, script: Value) -> String {
         self.run_with(json!({ "script": script })).await
     }
 
-    pub async fn run_with(&self, config: Value) -> String {
+    pub(crate) async fn run_with(&self, config: Value) -> String {
         let answer = self.start(json!({ "config": config })).await;
         assert_eq!(answer.status, 202, "{}", answer.text());
         answer.json()["id"].as_str().expect("an id").to_owned()
     }
 
-    pub async fn execution(&self, id: &str) -> Value {
+    pub(crate) async fn execution(&self, id: &str) -> Value {
         self.get(&format!("/v1/executions/{id}")).await.json()
     }
 
-    pub async fn cancel(&self, id: &str, body: Value) -> Answer {
+    pub(crate) async fn cancel(&self, id: &str, body: Value) -> Answer {
         self.post(&format!("/v1/executions/{id}:cancel"), &body).await
     }
 
-    pub async fn respond(&self, id: &str, action: &str, body: Value) -> Answer {
+    pub(crate) async fn respond(&self, id: &str, action: &str, body: Value) -> Answer {
         self.post(&format!("/v1/executions/{id}/actions/{action}:respond"), &body).await
     }
 
-    pub async fn follow(&self, id: &str, after: u64) -> Exchange {
+    pub(crate) async fn follow(&self, id: &str, after: u64) -> Exchange {
         self.open("GET", &format!("/v1/executions/{id}/events?after={after}"), &[("accept", "text/event-stream")], None).await
     }
 
     /// Follows an execution to the end of its stream.
-    pub async fn stream(&self, id: &str) -> Vec<Value> {
+    pub(crate) async fn stream(&self, id: &str) -> Vec<Value> {
         let answer = self.follow(id, 0).await.finish().await;
         assert!(answer.complete, "cut: {}", answer.text());
         answer.events()
     }
 
     /// The history as a list.
-    pub async fn events(&self, id: &str) -> Vec<Value> {
+    pub(crate) async fn events(&self, id: &str) -> Vec<Value> {
         self.get(&format!("/v1/executions/{id}/events")).await.json()["events"].as_array().expect("events").clone()
     }
 
     /// Follows an execution until an event of `kind` comes; gives that event.
-    pub async fn until(&self, id: &str, kind: &str) -> Value {
+    pub(crate) async fn until(&self, id: &str, kind: &str) -> Value {
         let mut exchange = self.follow(id, 0).await;
         let answer = exchange.read_until(&format!("\"type\":\"{kind}\"")).await;
         answer.events().into_iter().find(|event| event["type"] == kind).expect("the event")
     }
 
     /// The id of the action that an execution asks for.
-    pub async fn asked(&self, id: &str) -> String {
+    pub(crate) async fn asked(&self, id: &str) -> String {
         self.until(id, "action.required").await["data"]["id"].as_str().expect("an id").to_owned()
     }
 }
 
 /// A request that was sent, while its answer comes in.
-pub struct Exchange {
+pub(crate) struct Exchange {
     stream: TcpStream,
     raw: Vec<u8>,
     ended: bool,
@@ -173,13 +164,13 @@ pub struct Exchange {
 
 impl Exchange {
     /// Reads to the end.
-    pub async fn finish(mut self) -> Answer {
+    pub(crate) async fn finish(mut self) -> Answer {
         while self.more().await {}
         parse(&self.raw).expect("an answer")
     }
 
     /// Reads until the body holds `text`, with the frame around it.
-    pub async fn read_until(&mut self, text: &str) -> Answer {
+    pub(crate) async fn read_until(&mut self, text: &str) -> Answer {
         loop {
             if let Some(answer) = parse(&self.raw) {
                 let body = answer.text();
@@ -228,7 +219,7 @@ fn unchunk(mut raw: &[u8]) -> (Vec<u8>, bool) {
 }
 
 /// Adds the members of `more`; a `null` removes.
-pub fn merge(body: &mut Value, more: Value) {
+pub(crate) fn merge(body: &mut Value, more: Value) {
     let Value::Object(more) = more else { panic!("not an object") };
     for (name, value) in more {
         if value.is_null() {
@@ -240,6 +231,6 @@ pub fn merge(body: &mut Value, more: Value) {
 }
 
 /// The types of events, in order.
-pub fn types(events: &[Value]) -> Vec<&str> {
+pub(crate) fn types(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["type"].as_str().unwrap_or_default()).collect()
 }

@@ -9,3 +9,4 @@ mod problems;
 mod profile;
 mod start;
 mod streaming;
+mod weather;

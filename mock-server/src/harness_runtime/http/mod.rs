@@ -35,7 +35,7 @@ pub(crate) fn router(context: Context) -> Router {
     })
 }
 
-async fn serve(context: Context, request: Request) -> Response {
+pub(super) async fn serve(context: Context, request: Request) -> Response {
     let delay = (context.wire.delay)();
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;

@@ -90,8 +90,8 @@ pub(super) static WEATHERS: &[Entry] = &[
                     let mut answer = reference(asked, answer);
                     for (_, value) in answer.headers.iter_mut().filter(|(name, _)| name == "content-type") {
                         match value.as_str() {
-                            "application/json" => *value = "application/json; charset=utf-8".to_owned(),
-                            "text/event-stream" => *value = "text/event-stream;charset=utf-8".to_owned(),
+                            "application/json" => value.push_str("; charset=utf-8"),
+                            "text/event-stream" => value.push_str(";charset=utf-8"),
                             _ => continue,
                         }
                         applied.count();
