@@ -153,7 +153,7 @@ fn judge(mut report: TargetReport, session: &Session, cases: &[Case], ran: &Ran,
     let secrets = contracts::secrets(&exchanges, &session.settings.headers);
     let shapes = shapes::judge(&session.catalogue, &exchanges);
     let monitors = contracts::observe(&session.catalogue, &exchanges, &secrets);
-    let transcripts = Transcripts::new(&exchanges);
+    let transcripts = Transcripts::new(&exchanges, session.settings.headers.iter().map(|(name, _)| name.as_str()));
     let seen = Seen {
         catalogue: &session.catalogue,
         cases,

@@ -1,6 +1,7 @@
 //! Where reports go: a file, standard output, the terminal. Secrets are masked here, in everything.
 
 use super::CommandError;
+use crate::judge::transcript::HIDDEN;
 use proofmark_reports::model::Report;
 use proofmark_reports::{json, junit};
 use serde_json::Value;
@@ -61,8 +62,8 @@ impl Destination {
 
 /// Replaces every secret in every text of the report.
 pub fn masked(report: Report, secrets: &[String]) -> Result<Report, CommandError> {
+    let mut secrets: Vec<String> = secrets.iter().filter(|secret| !secret.is_empty()).flat_map(|secret| spellings(secret)).collect();
     // The longest first: one secret may be part of another.
-    let mut secrets: Vec<&str> = secrets.iter().map(String::as_str).filter(|secret| !secret.is_empty()).collect();
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     if secrets.is_empty() {
         return Ok(report);
@@ -72,12 +73,36 @@ pub fn masked(report: Report, secrets: &[String]) -> Result<Report, CommandError
     serde_json::from_value(value).map_err(|error| CommandError::Kit(error.to_string()))
 }
 
-fn mask(value: &mut Value, secrets: &[&str]) {
+/// As it was sent, and as it reads inside JSON.
+fn spellings(secret: &str) -> Vec<String> {
+    let escaped = Value::from(secret).to_string();
+    let escaped = &escaped[1..escaped.len() - 1];
+    let mut all = vec![secret.to_owned(), escaped.to_owned(), escaped.replace('/', "\\/")];
+    all.dedup();
+    all
+}
+
+/// What stands where a long text was cut.
+const CUTS: &[&str] = &["... (", "[... "];
+/// A shorter beginning of a secret gives nothing away.
+const STUMP: usize = 4;
+
+/// Of a text that was cut inside a secret, the beginning of the secret is left. Where it starts, and where the cut is.
+fn stump(text: &str, secret: &str) -> Option<(usize, usize)> {
+    let cuts = CUTS.iter().flat_map(|cut| text.match_indices(cut)).map(|(at, _)| at).filter(|at| !text[..*at].ends_with(HIDDEN));
+    let beginnings = || (STUMP..secret.len()).rev().filter_map(|end| secret.get(..end));
+    cuts.filter_map(|cut| beginnings().find(|begun| text[..cut].ends_with(begun)).map(|begun| (cut - begun.len(), cut))).next()
+}
+
+fn mask(value: &mut Value, secrets: &[String]) {
     match value {
         Value::String(text) => {
             for secret in secrets {
-                if text.contains(secret) {
-                    *text = text.replace(secret, "[secret]");
+                if text.contains(secret.as_str()) {
+                    *text = text.replace(secret.as_str(), HIDDEN);
+                }
+                while let Some((start, end)) = stump(text, secret) {
+                    text.replace_range(start..end, HIDDEN);
                 }
             }
         }
@@ -104,7 +129,19 @@ mod tests {
     #[test]
     fn secrets_are_masked_wherever_they_stand() {
         let mut value = json!({"a": ["x token-123 y"], "b": {"c": "token-1"}, "n": 1});
-        mask(&mut value, &["token-123", "token-1"]);
+        mask(&mut value, &["token-123".to_owned(), "token-1".to_owned()]);
         assert_eq!(value, json!({"a": ["x [secret] y"], "b": {"c": "[secret]"}, "n": 1}));
+    }
+
+    #[test]
+    fn a_secret_in_escapes_and_one_that_was_cut() {
+        assert_eq!(spellings("a\"/b"), ["a\"/b", "a\\\"/b", "a\\\"\\/b"]);
+        let mut value =
+            json!(["xtoken-... (12 bytes)", "xtok... (12 bytes)", "token-[... 12 bytes in all], token-... (9 bytes)", "token-"]);
+        mask(&mut value, &["token-123".to_owned()]);
+        assert_eq!(
+            value,
+            json!(["x[secret]... (12 bytes)", "xtok... (12 bytes)", "[secret][... 12 bytes in all], [secret]... (9 bytes)", "token-"])
+        );
     }
 }

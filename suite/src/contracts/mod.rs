@@ -55,22 +55,37 @@ pub fn observe(catalogue: &Catalogue, exchanges: &[Arc<Exchange>], secrets: &[St
         .collect()
 }
 
-/// The values that must never come back: of `--header`, and of credential headers that scenarios sent. A cookie's secret is its value,
-/// not its name.
+/// The values that must never come back: of `--header`, and of credential headers that scenarios sent, whole and as what they hold.
+/// Short ones are left out: they stand in an answer by chance.
 pub fn secrets(exchanges: &[Arc<Exchange>], configured: &[(String, String)]) -> Vec<String> {
     const SHORTEST: usize = 6;
     let sent = exchanges.iter().flat_map(|e| &e.request.headers).filter(|(name, _)| CREDENTIALS.contains(&name.as_str()));
     let mut values: Vec<String> = Vec::new();
     for (name, value) in configured.iter().chain(sent) {
         values.push(value.clone());
-        if name.eq_ignore_ascii_case("cookie") {
-            values.extend(value.split(';').filter_map(|pair| pair.split_once('=')).map(|(_, secret)| secret.trim().to_owned()));
-        }
+        values.extend(parts(name, value));
     }
     values.retain(|value| value.len() >= SHORTEST);
     values.sort();
     values.dedup();
     values
+}
+
+/// The secrets inside a credential: the token behind a scheme, the password of Basic credentials, the values of cookies.
+fn parts(name: &str, value: &str) -> Vec<String> {
+    if name.eq_ignore_ascii_case("cookie") {
+        return value.split(';').filter_map(|pair| pair.split_once('=')).map(|(_, secret)| secret.trim().to_owned()).collect();
+    }
+    let Some((scheme, token)) = value.split_once(' ').filter(|_| CREDENTIALS.contains(&name.to_ascii_lowercase().as_str())) else {
+        return Vec::new();
+    };
+    let mut parts = vec![token.trim().to_owned()];
+    if scheme.eq_ignore_ascii_case("basic") {
+        use base64::Engine as _;
+        let plain = base64::engine::general_purpose::STANDARD.decode(token.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        parts.extend(plain.as_deref().and_then(|plain| plain.split_once(':')).map(|(_, password)| password.to_owned()));
+    }
+    parts
 }
 
 #[cfg(test)]
@@ -79,7 +94,18 @@ mod tests {
 
     #[test]
     fn a_cookie_is_secret_by_its_value() {
-        let configured = [("Cookie".to_owned(), "sessionid=s3cr3t-value; lang=en".to_owned()), ("x-api-key".to_owned(), "key-123".to_owned())];
+        let configured =
+            [("Cookie".to_owned(), "sessionid=s3cr3t-value; lang=en".to_owned()), ("x-api-key".to_owned(), "key-123".to_owned())];
         assert_eq!(secrets(&[], &configured), ["key-123", "s3cr3t-value", "sessionid=s3cr3t-value; lang=en"]);
+    }
+
+    #[test]
+    fn a_token_is_secret_without_its_scheme_and_a_password_without_its_user() {
+        let configured = |value: &str| vec![("Authorization".to_owned(), value.to_owned())];
+        assert_eq!(secrets(&[], &configured("Bearer abcdef")), ["Bearer abcdef", "abcdef"]);
+        let all = ["Basic YW5uOnBhc3N3b3Jk", "YW5uOnBhc3N3b3Jk", "password"];
+        assert_eq!(secrets(&[], &configured("Basic YW5uOnBhc3N3b3Jk")), all);
+        let other = [("x-tenant".to_owned(), "two harmless words".to_owned())];
+        assert_eq!(secrets(&[], &other), ["two harmless words"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::transcript::{Body, Exchange, Frame, NoReply, Reply, StreamEnd};
 use proofmark_reports::model;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The longest body that is shown whole.
@@ -12,18 +12,24 @@ const FRAMES: usize = 60;
 /// The most exchanges of a case that are shown: its first and its last ones.
 const EXCHANGES: usize = 80;
 
+/// What stands for a credential.
+pub const HIDDEN: &str = "[secret]";
+
 pub struct Transcripts<'a> {
+    hidden: Hidden,
     by_id: BTreeMap<u64, &'a Arc<Exchange>>,
     by_case: BTreeMap<&'a str, Vec<&'a Arc<Exchange>>>,
 }
 
 impl<'a> Transcripts<'a> {
-    pub fn new(exchanges: &'a [Arc<Exchange>]) -> Self {
+    /// `hidden`: names of headers whose values are never shown.
+    pub fn new(exchanges: &'a [Arc<Exchange>], hidden: impl IntoIterator<Item = &'a str>) -> Self {
         let mut by_case: BTreeMap<&str, Vec<&Arc<Exchange>>> = BTreeMap::new();
         for exchange in exchanges {
             by_case.entry(&*exchange.case).or_default().push(exchange);
         }
-        Self { by_id: exchanges.iter().map(|e| (e.id, e)).collect(), by_case }
+        let hidden = Hidden(hidden.into_iter().map(str::to_ascii_lowercase).collect());
+        Self { hidden, by_id: exchanges.iter().map(|e| (e.id, e)).collect(), by_case }
     }
 
     pub fn of_case(&self, case: &str) -> Vec<model::Exchange> {
@@ -31,7 +37,7 @@ impl<'a> Transcripts<'a> {
         let start = all.first().map(|e| e.began).unwrap_or_default();
         let half = EXCHANGES / 2;
         let shown = all.iter().enumerate().filter(|(i, _)| all.len() <= EXCHANGES || *i < half || *i >= all.len() - half);
-        shown.map(|(_, e)| render(e, start)).collect()
+        shown.map(|(_, e)| self.render(e, start)).collect()
     }
 
     pub fn of_exchanges(&self, ids: &[u64]) -> Vec<model::Exchange> {
@@ -40,35 +46,62 @@ impl<'a> Transcripts<'a> {
         ids.dedup();
         let found: Vec<_> = ids.iter().filter_map(|id| self.by_id.get(id)).take(EXCHANGES).collect();
         let start = found.first().map(|e| e.began).unwrap_or_default();
-        found.into_iter().map(|e| render(e, start)).collect()
+        found.into_iter().map(|e| self.render(e, start)).collect()
     }
 
     /// A shell line, when the finding rests on one HTTP request.
     pub fn reproduce(&self, ids: &[u64]) -> Option<String> {
         let [id] = ids else { return None };
-        curl(self.by_id.get(id)?)
+        curl(self.by_id.get(id)?, &self.hidden)
+    }
+
+    fn render(&self, exchange: &Exchange, start: std::time::Duration) -> model::Exchange {
+        model::Exchange {
+            number: exchange.id,
+            step: exchange.step.clone(),
+            at_ms: u64::try_from(exchange.began.saturating_sub(start).as_millis()).unwrap_or(u64::MAX),
+            request: request(exchange, &self.hidden),
+            response: response(&exchange.reply),
+        }
     }
 }
 
-fn render(exchange: &Exchange, start: std::time::Duration) -> model::Exchange {
-    model::Exchange {
-        number: exchange.id,
-        step: exchange.step.clone(),
-        at_ms: u64::try_from(exchange.began.saturating_sub(start).as_millis()).unwrap_or(u64::MAX),
-        request: request(exchange),
-        response: response(&exchange.reply),
+/// Header names, lower case, whose values are never shown.
+struct Hidden(BTreeSet<String>);
+
+impl Hidden {
+    fn header(&self, name: &str, value: &str) -> String {
+        let hidden = self.0.contains(&name.to_ascii_lowercase());
+        format!("{name}: {}", if hidden { HIDDEN } else { value })
+    }
+
+    /// A line of raw bytes, which may be a header.
+    fn line(&self, line: String) -> String {
+        match line.split_once(':') {
+            Some((name, _)) if self.0.contains(&name.to_ascii_lowercase()) => format!("{name}: {HIDDEN}"),
+            _ => line,
+        }
     }
 }
 
-fn request(exchange: &Exchange) -> Vec<String> {
+fn request(exchange: &Exchange, hidden: &Hidden) -> Vec<String> {
     let request = &exchange.request;
     let mut lines = vec![format!("{} {}", request.method, request.url)];
-    lines.extend(request.headers.iter().map(|(name, value)| format!("{name}: {value}")));
+    lines.extend(request.headers.iter().map(|(name, value)| hidden.header(name, value)));
     if let Some(body) = &request.body {
         lines.push(String::new());
-        lines.extend(text(body));
+        if is_raw(exchange) {
+            lines.extend(text(body).into_iter().map(|line| hidden.line(line)));
+        } else {
+            lines.extend(text(body));
+        }
     }
     lines
+}
+
+/// Whether it was bytes over TCP, as a scenario wrote them.
+fn is_raw(exchange: &Exchange) -> bool {
+    exchange.operation.is_none() && exchange.request.headers.first().is_some_and(|(name, _)| name == "raw")
 }
 
 fn response(reply: &Reply) -> Vec<String> {
@@ -147,9 +180,9 @@ fn cut(text: &str, longest: usize) -> String {
     format!("{}[... {} bytes in all]", &text[..end], text.len())
 }
 
-fn curl(exchange: &Exchange) -> Option<String> {
+fn curl(exchange: &Exchange, hidden: &Hidden) -> Option<String> {
     let request = &exchange.request;
-    if exchange.operation.is_none() && request.headers.first().is_some_and(|(name, _)| name == "raw") || !request.url.starts_with("http") {
+    if is_raw(exchange) || !request.url.starts_with("http") {
         return None;
     }
     let mut line = "curl -sS -i -N".to_owned();
@@ -157,7 +190,7 @@ fn curl(exchange: &Exchange) -> Option<String> {
         line.push_str(&format!(" -X {}", request.method));
     }
     for (name, value) in request.headers.iter().filter(|(name, _)| name != "user-agent") {
-        line.push_str(&format!(" -H {}", quote(&format!("{name}: {value}"))));
+        line.push_str(&format!(" -H {}", quote(&hidden.header(name, value))));
     }
     if let Some(body) = &request.body {
         line.push_str(&format!(" --data-binary {}", quote(std::str::from_utf8(body).ok()?)));
@@ -196,7 +229,10 @@ mod tests {
             ended: Duration::ZERO,
             reply: Reply::None(NoReply::Closed("eof".to_owned())),
         };
-        assert_eq!(curl(&exchange).unwrap(), r"curl -sS -i -N -X POST -H 'accept: */*' --data-binary 'it'\''s' 'http://a/b?c=d&e'");
+        assert_eq!(
+            curl(&exchange, &Hidden(BTreeSet::new())).unwrap(),
+            r"curl -sS -i -N -X POST -H 'accept: */*' --data-binary 'it'\''s' 'http://a/b?c=d&e'"
+        );
     }
 
     #[test]
