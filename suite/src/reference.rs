@@ -4,10 +4,15 @@
 use crate::check::Target;
 use crate::target::{Address, AddressError};
 use proofmark_mock_server::{Behaviour, Running};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tokio::net::TcpListener;
 
 pub use proofmark_mock_server::{Defect, DefectKind, Weather, defects, weathers};
+
+/// The contracts that there is a reference server for.
+pub fn contracts() -> BTreeSet<&'static str> {
+    defects().iter().map(|defect| defect.contract).chain(weathers().iter().map(|weather| weather.contract)).collect()
+}
 
 /// A reference server in this process.
 pub struct Server {
@@ -22,18 +27,9 @@ impl Server {
         Self::listen(contract, listener, defect, weather, seed).await
     }
 
-    pub async fn listen(
-        contract: &str,
-        listener: TcpListener,
-        defect: Option<&str>,
-        weather: &[&str],
-        seed: u64,
-    ) -> Result<Self, String> {
-        let behaviour = Behaviour {
-            defect: defect.map(str::to_owned),
-            weather: weather.iter().map(|name| (*name).to_owned()).collect(),
-            seed,
-        };
+    pub async fn listen(contract: &str, listener: TcpListener, defect: Option<&str>, weather: &[&str], seed: u64) -> Result<Self, String> {
+        let behaviour =
+            Behaviour { defect: defect.map(str::to_owned), weather: weather.iter().map(|name| (*name).to_owned()).collect(), seed };
         let running = proofmark_mock_server::start(contract, listener, &behaviour).await.map_err(|error| error.to_string())?;
         Ok(Self { contract: contract.to_owned(), running })
     }

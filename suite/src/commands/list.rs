@@ -37,11 +37,12 @@ pub async fn run(args: &ListArgs, out: &mut dyn Write, err: &mut dyn Write) -> R
     let filters = filters(&args.filters, &loaded)?;
     let mut rows: Vec<(Arc<Catalogue>, Case)> = Vec::new();
     let mut code = exit::HELD;
-    if args.target.targets.is_empty() {
+    let targets = args.target.targets(&loaded)?;
+    if targets.is_empty() {
         rows = reference_rows(args, &loaded, &filters).await?;
     }
     let settings = args.target.settings(&args.pace)?;
-    for target in args.target.targets(&loaded)? {
+    for target in targets {
         match planned(&loaded.catalogues, &target, &settings, &filters).await? {
             Ok((catalogue, cases)) => rows.extend(cases.into_iter().map(|case| (catalogue.clone(), case))),
             Err(abort) => {
@@ -71,7 +72,7 @@ async fn reference_rows(args: &ListArgs, loaded: &Loaded, filters: &[Filter]) ->
         if !wanted || plan(catalogue, filters, &crate::plan::Known::default()).is_empty() {
             continue;
         }
-        let server = crate::reference::Server::start(contract, None, &[], 1).await.map_err(CommandError::Kit)?;
+        let server = super::run::reference_server(contract, 1).await?;
         let mut target = server.target()?;
         target.profile = super::run::reference_profile(contract, loaded)?;
         let planned = planned(&loaded.catalogues, &target, &settings, filters).await?;

@@ -117,7 +117,10 @@ impl TargetArgs {
         let mut headers = Vec::new();
         for text in &self.headers {
             let Some((name, value)) = text.split_once(':') else {
-                return Err(CommandError::usage("--header needs a name and a value", Some("--header 'authorization: Bearer ...'".to_owned())));
+                return Err(CommandError::usage(
+                    "--header needs a name and a value",
+                    Some("--header 'authorization: Bearer ...'".to_owned()),
+                ));
             };
             headers.push((name.trim().to_owned(), value.trim().to_owned()));
         }
@@ -145,18 +148,29 @@ impl TargetArgs {
             let hint = suggestion(contract, loaded.catalogues.keys().map(String::as_str));
             return Err(CommandError::usage(format!("there is no contract `{contract}`"), hint));
         }
+        if let Some(profile) = self.profile.as_ref().filter(|_| self.targets.is_empty()) {
+            let message = format!("--profile {} is for a target, and none is named", profile.display());
+            return Err(CommandError::usage(
+                message,
+                Some("--target http://127.0.0.1:4310; the built-in server has its own profile".to_owned()),
+            ));
+        }
         let profile = self.read_profile(loaded)?;
         let contract = self.contract.clone().or_else(|| profile.as_ref().map(|p| p.contract.clone()));
         self.targets
             .iter()
             .map(|text| {
                 let address = Address::parse(text)?;
-                let wrong = contract.as_ref().and_then(|name| loaded.catalogues.get(name)).filter(|catalogue| {
-                    catalogue.operations.grpc != (address.wire == Wire::Grpc)
-                });
+                let wrong = contract
+                    .as_ref()
+                    .and_then(|name| loaded.catalogues.get(name))
+                    .filter(|catalogue| catalogue.operations.grpc != (address.wire == Wire::Grpc));
                 if let Some(catalogue) = wrong {
                     let message = format!("{} does not run over the wire of {}", catalogue.contract, address.base);
-                    return Err(CommandError::usage(message, Some("HTTP contracts take http:// or https://, gRPC ones grpc://".to_owned())));
+                    return Err(CommandError::usage(
+                        message,
+                        Some("HTTP contracts take http:// or https://, gRPC ones grpc://".to_owned()),
+                    ));
                 }
                 let name = address.base.clone();
                 Ok(Target { address, name, contract: contract.clone(), profile: profile.clone() })

@@ -1,9 +1,9 @@
 //! `proofmark [run]`: check one or more targets and report.
 
+use super::CommandError;
 use super::options::{Loaded, PaceArgs, TargetArgs, filters, read_profile};
 use super::output::{Destination, masked};
 use super::progress::Bar;
-use super::CommandError;
 use crate::check::{Checked, Target, check};
 use crate::plan::Filter;
 use crate::runner::settings::Settings;
@@ -52,12 +52,13 @@ pub async fn run(args: &RunArgs, look: Look, out: &mut dyn Write) -> Result<u8, 
     if stdout_reports > 1 {
         return Err(CommandError::usage("only one report can go to standard output", None));
     }
+    let targets = args.target.targets(&loaded)?;
     args.reports.iter().try_for_each(Destination::probe)?;
     let started = (jiff::Timestamp::now(), Instant::now());
-    let checked = if args.target.targets.is_empty() {
+    let checked = if targets.is_empty() {
         check_reference(args, &loaded, &settings, &filters).await?
     } else {
-        check_targets(args, &loaded, &args.target.targets(&loaded)?, &settings, &filters).await?
+        check_targets(args, &loaded, &targets, &settings, &filters).await?
     };
     let report = masked(report(args, &settings, &checked, started), &secrets(&checked))?;
     for destination in &args.reports {
@@ -100,7 +101,7 @@ async fn check_reference(args: &RunArgs, loaded: &Loaded, settings: &Settings, f
         if plan(catalogue, filters, &Known::default()).is_empty() {
             continue;
         }
-        let server = crate::reference::Server::start(contract, None, &[], settings.seed).await.map_err(CommandError::Kit)?;
+        let server = reference_server(contract, settings.seed).await?;
         let mut target = server.target()?;
         target.profile = reference_profile(contract, loaded)?;
         checked.extend(check_targets(args, loaded, &[target], settings, filters).await?);
@@ -110,6 +111,16 @@ async fn check_reference(args: &RunArgs, loaded: &Loaded, settings: &Settings, f
         return Err(CommandError::usage("nothing is left to check", None));
     }
     Ok(checked)
+}
+
+/// The built-in reference server of `contract`, started.
+#[cfg(feature = "reference-server")]
+pub async fn reference_server(contract: &str, seed: u64) -> Result<crate::reference::Server, CommandError> {
+    if !crate::reference::contracts().contains(contract) {
+        let hint = Some("--target http://127.0.0.1:4310 names a server to check".to_owned());
+        return Err(CommandError::usage(format!("there is no built-in server for `{contract}`"), hint));
+    }
+    crate::reference::Server::start(contract, None, &[], seed).await.map_err(CommandError::Kit)
 }
 
 /// The profile of the built-in reference server.

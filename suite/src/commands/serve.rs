@@ -2,7 +2,7 @@
 
 use super::CommandError;
 use super::list::Format;
-use crate::reference::{Server, defects, weathers};
+use crate::reference::{Server, contracts, defects, weathers};
 use crate::scenario::diagnostic::suggestion;
 use clap::Args;
 use proofmark_reports::exit;
@@ -75,21 +75,12 @@ async fn listen(args: &ServeArgs, text: &str) -> Result<Server, CommandError> {
         let hint = suggestion(contract, served.iter().copied());
         return Err(CommandError::usage(format!("there is no reference server for `{contract}`"), hint));
     }
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|error| CommandError::usage(format!("cannot listen on {address}: {error}"), hint()))?;
+    let listener =
+        TcpListener::bind(address).await.map_err(|error| CommandError::usage(format!("cannot listen on {address}: {error}"), hint()))?;
     let weather: Vec<&str> = args.weather.iter().filter_map(|name| for_contract(name, contract)).collect();
     let weather: Vec<&str> = weather.into_iter().filter(|name| has_weather(contract, name)).collect();
     let defect = args.defect.as_deref().and_then(|name| for_contract(name, contract)).filter(|name| has_defect(contract, name));
     Server::listen(contract, listener, defect, &weather, args.seed).await.map_err(CommandError::Kit)
-}
-
-fn contracts() -> Vec<&'static str> {
-    let mut names: Vec<&str> = defects().iter().map(|d| d.contract).collect();
-    names.dedup();
-    names.sort_unstable();
-    names.dedup();
-    names
 }
 
 /// The name, if it is meant for this contract.
@@ -143,7 +134,12 @@ fn list(args: &ServeArgs, out: &mut dyn Write) -> Result<u8, CommandError> {
     };
     if args.list_defects {
         for defect in defects() {
-            line(defect.contract, defect.name, defect.about, json!({ "breaks": defect.breaks, "kind": format!("{:?}", defect.kind).to_lowercase() }));
+            line(
+                defect.contract,
+                defect.name,
+                defect.about,
+                json!({ "breaks": defect.breaks, "kind": format!("{:?}", defect.kind).to_lowercase() }),
+            );
         }
     } else {
         weathers().iter().for_each(|weather| line(weather.contract, weather.name, weather.about, json!({})));
