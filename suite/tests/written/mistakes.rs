@@ -1,4 +1,4 @@
-//! A folder of wrong files, and the exact message for each: where, what, how to mend it. `bad/base` is a small correct contract;
+//! A folder of wrong files, and the exact message for each: where, what, how to mend it. `bad/base/tiny` is a small correct contract;
 //! every other file of `bad` takes the place of one of its files. Each page of the goldens also says what the JSON Schema makes of the file.
 
 use proofmark::check::catalogues;
@@ -24,7 +24,7 @@ fn folder(name: &str) -> BTreeMap<String, String> {
 
 /// The correct contract, with `text` as the file `name`.
 fn fixtures_with(name: &str, text: &str) -> Fixtures {
-    let mut files: BTreeMap<String, String> = folder("base").into_iter().map(|(file, text)| (format!("tiny/{file}"), text)).collect();
+    let mut files: BTreeMap<String, String> = folder("base/tiny").into_iter().map(|(file, text)| (format!("tiny/{file}"), text)).collect();
     files.insert(name.to_owned(), text.to_owned());
     Fixtures::from_texts(files.iter().map(|(file, text)| (file.as_str(), text.as_str())))
 }
@@ -110,7 +110,7 @@ fn profiles() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let fixtures = Fixtures::from_texts([("tiny/requirements.yaml", folder("base")["requirements.yaml"].as_str())]);
+    let fixtures = Fixtures::from_texts([("tiny/requirements.yaml", folder("base/tiny")["requirements.yaml"].as_str())]);
     let error = catalogues(&fixtures).err().map(|error| error.to_string());
     assert_eq!(error.as_deref(), Some("tiny/operations.yaml:1:1: this file is missing"));
 }
@@ -121,7 +121,7 @@ fn a_mistake_in_a_preamble_is_shown_in_the_preamble() {
     let text =
         "contract: tiny\npreambles:\n  thing:\n    - given: putThing\n      body: {}\n      expect: [{ rule: T-NONE-1, status: 201 }]\n";
     let scenario = "contract: tiny\narea: shelf\nabout: Things.\nscenarios:\n  - { id: a, title: A thing, steps: [{ given: thing }] }\n";
-    let mut files: BTreeMap<String, String> = folder("base").into_iter().map(|(file, text)| (format!("tiny/{file}"), text)).collect();
+    let mut files: BTreeMap<String, String> = folder("base/tiny").into_iter().map(|(file, text)| (format!("tiny/{file}"), text)).collect();
     files.insert("tiny/preambles.yaml".to_owned(), text.to_owned());
     files.insert("tiny/shelf.yaml".to_owned(), scenario.to_owned());
     let error = catalogues(&Fixtures::from_texts(files.iter().map(|(f, t)| (f.as_str(), t.as_str())))).unwrap_err();

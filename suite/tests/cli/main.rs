@@ -1,0 +1,8 @@
+//! The program as people and scripts meet it: the real binary, its exit codes, and what it prints where.
+
+mod exit_codes;
+mod kit;
+mod lookups;
+mod output;
+mod secrets;
+mod serve;
