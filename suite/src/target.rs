@@ -135,6 +135,8 @@ async fn ask_http(session: &Session) -> Recognised {
         Reply::None(NoReply::Closed(why)) => Recognised::Silent(format!("{what} was closed without an answer: {why}")),
         Reply::None(NoReply::Garbled(why)) => Recognised::No(format!("{what} got something that is not HTTP: {why}")),
         Reply::Grpc(_) => Recognised::No("a gRPC answer to an HTTP request".to_owned()),
+        // Still starting, or behind a proxy whose server is.
+        Reply::Http(reply) if matches!(reply.status, 429 | 502..=504) => Recognised::Silent(format!("{what} answered {}", reply.status)),
         Reply::Http(reply) => match reply.json() {
             Some(body) if pattern::fits(pattern, Some(&body)) => Recognised::Yes(body),
             Some(body) => Recognised::No(format!("{what} answered {} with {}", reply.status, pattern::show(Some(&body)))),

@@ -10,15 +10,16 @@ use crate::transcript::{Exchange, Reply};
 use proofmark_reports::model::Mismatch;
 use proofmark_schema::validate;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// What the shapes say of every success body and every event seen, by case.
 pub fn judge(catalogue: &Catalogue, exchanges: &[Arc<Exchange>]) -> BTreeMap<Arc<str>, Vec<Evaluation>> {
     let mut found: BTreeMap<Arc<str>, Vec<Evaluation>> = BTreeMap::new();
+    let mut judged = HashSet::new();
     for exchange in exchanges {
         let Some(operation) = exchange.operation.as_ref().and_then(|name| catalogue.operations.by_name.get(name)) else { continue };
-        let mut shapes = Shapes { operations: &catalogue.operations, exchange, evaluations: Vec::new() };
+        let mut shapes = Shapes { operations: &catalogue.operations, exchange, judged: &mut judged, evaluations: Vec::new() };
         match &exchange.reply {
             Reply::Http(reply) => {
                 if let (Some(shape), Some(body)) = (&operation.success.shape, reply.json())
@@ -51,11 +52,16 @@ pub fn judge(catalogue: &Catalogue, exchanges: &[Arc<Exchange>]) -> BTreeMap<Arc
 struct Shapes<'a> {
     operations: &'a Operations,
     exchange: &'a Exchange,
+    /// What was judged already: the same event is read many times, and says the same each time.
+    judged: &'a mut HashSet<(String, String)>,
     evaluations: Vec<Evaluation>,
 }
 
 impl Shapes<'_> {
     fn value(&mut self, shape: &str, value: &Value, path: &str) {
+        if !self.judged.insert((shape.to_owned(), value.to_string())) {
+            return;
+        }
         for line in self.operations.shapes.get(shape).map(Vec::as_slice).unwrap_or_default() {
             match line {
                 ShapeLine::Each { path: below, shape } => {

@@ -45,6 +45,29 @@ struct Started {
     ended: bool,
 }
 
+/// Growing pauses within a bound.
+#[derive(Debug)]
+pub struct Patience {
+    until: Instant,
+    pause: Duration,
+}
+
+impl Patience {
+    pub fn new(bound: Duration) -> Self {
+        Self { until: Instant::now() + bound, pause: BACK_OFF }
+    }
+
+    /// Waits the next pause; false, and no wait, when it would pass the bound.
+    pub async fn wait(&mut self) -> bool {
+        if Instant::now() + self.pause >= self.until {
+            return false;
+        }
+        tokio::time::sleep(self.pause).await;
+        self.pause *= 2;
+        true
+    }
+}
+
 /// A request as a step wants it.
 #[derive(Clone, Debug, Default)]
 pub struct Ask {
@@ -133,22 +156,16 @@ impl Session {
     /// Sends one request and records it. A busy answer is waited out unless `expects_busy`; an unreachable target is dialled again,
     /// since nothing was sent yet. Nothing else is sent twice.
     pub async fn send(&self, ask: &Ask, about: &About, gate: Option<&Gate>, expects_busy: bool) -> Arc<Exchange> {
-        let (request, until) = (self.request(ask), Instant::now() + self.settings.timeout);
-        let mut pause = BACK_OFF;
+        let request = self.request(ask);
+        let mut patience = Patience::new(self.settings.timeout);
         let mut gate = gate;
         loop {
             let begun = self.recorder.begin();
             let reply = self.http.send(&request, self.settings.timeout, gate).await;
             let exchange = self.record(&begun, about.clone(), request.clone(), reply);
-            let again = match &exchange.reply {
-                Reply::None(NoReply::Unreachable(_)) => true,
-                _ => !expects_busy && self.is_busy(&exchange),
-            };
-            if !again || Instant::now() + pause >= until {
+            if !self.may_ask_again(&exchange, expects_busy) || !patience.wait().await {
                 return exchange;
             }
-            tokio::time::sleep(pause).await;
-            pause *= 2;
             gate = None;
         }
     }
@@ -195,6 +212,14 @@ impl Session {
         }
         if let Some(known) = started.get_mut(&id).filter(|_| executions.is_terminal(&body)) {
             known.ended = true;
+        }
+    }
+
+    /// Whether nothing was sent yet, or the target only said that it is busy.
+    pub fn may_ask_again(&self, exchange: &Exchange, expects_busy: bool) -> bool {
+        match &exchange.reply {
+            Reply::None(NoReply::Unreachable(_)) => true,
+            _ => !expects_busy && self.is_busy(exchange),
         }
     }
 

@@ -67,7 +67,7 @@ pub fn text(value: &Value) -> String {
 }
 
 /// A step that is about a busy answer must see it; all others wait it out.
-fn expects_busy(step: &Step) -> bool {
+pub fn expects_busy(step: &Step) -> bool {
     let busy = |pattern: &Value| [429, 503].iter().any(|status| pattern::fits(pattern, Some(&json!(status))));
     step.expect.iter().flat_map(|e| &e.tests).any(|test| matches!(test, Test::Status(pattern) if busy(pattern)))
 }

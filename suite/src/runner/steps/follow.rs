@@ -2,7 +2,7 @@
 
 use super::super::case::Round;
 use super::super::outcome::Stop;
-use super::super::session::{Ask, Session};
+use super::super::session::{Ask, Patience, Session};
 use super::{call, result};
 use crate::drivers::http::EventStream;
 use crate::recorder::About;
@@ -51,7 +51,9 @@ pub async fn run(round: &mut Round<'_>, step: &Step, follow: &Follow) -> Result<
     let mut gate = round.gate.take();
     let mut frames: Vec<Frame> = Vec::new();
     let mut ids: Vec<u64> = Vec::new();
-    for _ in 0..RESUMPTIONS {
+    let mut patience = Patience::new(session.settings.timeout);
+    let mut cuts = 0;
+    while cuts < RESUMPTIONS {
         let request = session.request(&ask);
         let begun = session.recorder.begin();
         let opened = session.open(&request, gate.take().as_ref()).await;
@@ -63,8 +65,12 @@ pub async fn run(round: &mut Round<'_>, step: &Step, follow: &Follow) -> Result<
         let exchange = session.record(&begun, about, request, reply);
         ids.push(exchange.id);
         let Some((new, end)) = exchange.http().and_then(|reply| reply.frames()) else {
+            if session.may_ask_again(&exchange, call::expects_busy(step)) && patience.wait().await {
+                continue;
+            }
             return Ok(result::of(&exchange));
         };
+        cuts += 1;
         frames.extend_from_slice(new);
         if !matches!(end, StreamEnd::Cut(_)) {
             return Ok(reading.result(&exchange, &frames, end, &ids));

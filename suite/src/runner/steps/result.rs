@@ -2,8 +2,10 @@
 
 use crate::drivers::grpc::code_name;
 use crate::scenario::operations::Executions;
+use crate::scenario::pattern;
 use crate::transcript::{Body, Exchange, Frame, GrpcReply, HttpReply, NoReply, Reply, StreamEnd};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The result of a whole exchange.
 pub fn of(exchange: &Exchange) -> Value {
@@ -101,14 +103,17 @@ pub fn frame(frame: &Frame) -> Value {
 /// The events of frames, exact duplicates of one sequence dropped (delivery is at least once).
 pub fn events(frames: &[Frame], executions: Option<&Executions>) -> Vec<Value> {
     let mut events: Vec<Value> = Vec::new();
+    let mut places: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for frame in frames {
         let Some(event) = frame.data.as_deref().and_then(|data| serde_json::from_str::<Value>(data).ok()) else { continue };
-        let sequence = executions.and_then(|e| e.sequence_of(&event));
-        let repeated = sequence.is_some()
-            && events.iter().any(|seen| executions.and_then(|e| e.sequence_of(seen)) == sequence && crate::scenario::pattern::equal(seen, &event));
-        if !repeated {
-            events.push(event);
+        if let Some(sequence) = executions.and_then(|e| e.sequence_of(&event)) {
+            let seen = places.entry(sequence).or_default();
+            if seen.iter().any(|place| pattern::equal(&events[*place], &event)) {
+                continue;
+            }
+            seen.push(events.len());
         }
+        events.push(event);
     }
     events
 }
