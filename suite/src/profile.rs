@@ -1,7 +1,8 @@
 //! The profile of a target (TOML): how to provoke each stimulus on it, and facts about it. Read strictly.
 
 use crate::scenario::diagnostic::Diagnostic;
-use crate::scenario::fields::{Result, open};
+use crate::scenario::fields::{Fields, Result, open};
+use crate::scenario::fill;
 use crate::scenario::keys;
 use crate::scenario::node::{Key, Kind, Node, Place};
 use crate::scenario::schema;
@@ -63,6 +64,7 @@ fn unknown<'a>(what: &str, key: &Key, file: &Arc<str>, known: impl Iterator<Item
 
 fn stimulus(node: &Node, file: &Arc<str>) -> Result<Value> {
     let fields = open(node, file, "a stimulus", keys::PROFILE_STIMULUS)?;
+    check_values(&fields)?;
     let mut members = Map::new();
     members.insert("providerId".to_owned(), Value::from(fields.string("provider")?));
     members.insert("input".to_owned(), Value::from(fields.optional_string("input")?.unwrap_or_default()));
@@ -71,6 +73,22 @@ fn stimulus(node: &Node, file: &Arc<str>) -> Result<Value> {
         members.insert("requiredCapabilities".to_owned(), Value::from(fields.strings("required-capabilities")?));
     }
     Ok(Value::Object(members))
+}
+
+/// A profile knows no saved values; what it may name is new in every scenario.
+fn check_values(fields: &Fields) -> Result<()> {
+    const KNOWN: &[&str] = &["tally", "unique", "unique:KEY", "repeat:TEXT:TIMES", "now"];
+    for (_, node) in fields.node.entries() {
+        let value = node.to_json();
+        fill::check(&value).map_err(|error| fields.error(node, error.to_string()))?;
+        let mut names = Vec::new();
+        fill::names(&value, &mut names);
+        if let Some(name) = names.iter().find(|name| *name != "tally") {
+            let error = fields.error(node, format!("`${{{name}}}` means nothing in a profile"));
+            return Err(error.did_you_mean(name, KNOWN.iter().copied()));
+        }
+    }
+    Ok(())
 }
 
 /// TOML as nodes with places.

@@ -95,7 +95,8 @@ async fn round(session: &Arc<Session>, case: &Case, stream: u64, number: u32, re
 pub fn filled(error: &FillError) -> Stop {
     match error {
         FillError::Missing(name) => Stop::Blocked(format!("`{name}` was not in what came before")),
-        FillError::Malformed(..) => Stop::Errored(error.to_string()),
+        FillError::Unfit(..) => Stop::Blocked(error.to_string()),
+        FillError::Malformed(..) | FillError::Open(_) => Stop::Errored(error.to_string()),
     }
 }
 

@@ -15,6 +15,12 @@ pub enum FillError {
     /// The expression cannot be read; a mistake in the fixture.
     #[error("`${{{0}}}` cannot be read: {1}")]
     Malformed(String, String),
+    /// A brace is missing; a mistake in the fixture.
+    #[error("`${{{0}` has no closing brace")]
+    Open(String),
+    /// The value is there and of another kind than the template needs; it may be the target's.
+    #[error("`{0}` cannot be used here: {1}")]
+    Unfit(String, String),
 }
 
 /// The values one case can name. Shared by the branches of a `together`.
@@ -71,7 +77,7 @@ impl Scope {
             for source in sources {
                 match self.fill(&source)? {
                     Value::Object(more) => filled.extend(more),
-                    other => return Err(FillError::Malformed("$merge".to_owned(), format!("{other} is not an object"))),
+                    other => return Err(FillError::Unfit("$merge".to_owned(), format!("{other} is not an object"))),
                 }
             }
         }
@@ -91,7 +97,7 @@ impl Scope {
         while let Some(start) = rest.find("${") {
             out.push_str(&rest[..start]);
             let tail = &rest[start + 2..];
-            let end = tail.find('}').ok_or_else(|| FillError::Malformed(tail.to_owned(), "no closing brace".to_owned()))?;
+            let end = tail.find('}').ok_or_else(|| FillError::Open(tail.to_owned()))?;
             match self.expression(&tail[..end])? {
                 Value::String(value) => out.push_str(&value),
                 value => write!(out, "{value}").expect("writing to a string"),
@@ -115,7 +121,7 @@ impl Scope {
             None => Ok(value),
             Some(by) => match value.as_i64().and_then(|n| n.checked_add(by)) {
                 Some(shifted) => Ok(Value::from(shifted)),
-                None => Err(FillError::Malformed(expression.to_owned(), format!("{value} is not an integer that can be shifted"))),
+                None => Err(FillError::Unfit(expression.to_owned(), format!("{value} is not an integer that can be shifted"))),
             },
         }
     }
@@ -135,9 +141,35 @@ impl Scope {
             }
             ("repeat", Some(text), Some(times)) => text.repeat(number(times)?),
             ("now", None, _) => jiff::Timestamp::now().to_string(),
+            ("repeat" | "now", ..) => return Err(malformed("known are unique, unique:KEY, unique:KEY:LENGTH, repeat:TEXT:TIMES, now")),
             _ => return Ok(None),
         })))
     }
+}
+
+/// Whether every `${...}` of a template can be read, whatever its names stand for.
+pub fn check(template: &Value) -> Result<(), FillError> {
+    match template {
+        Value::String(text) => text.split("${").skip(1).try_for_each(|part| match part.split_once('}') {
+            Some((expression, _)) => check_expression(expression.trim()),
+            None => Err(FillError::Open(part.to_owned())),
+        }),
+        Value::Array(items) => items.iter().try_for_each(check),
+        Value::Object(members) => members.iter().filter(|(name, _)| *name != "$literal").try_for_each(|(name, value)| {
+            check(&Value::from(name.as_str()))?;
+            check(value)
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn check_expression(expression: &str) -> Result<(), FillError> {
+    if Scope::new(String::new(), BTreeMap::new()).builtin(expression)?.is_some() {
+        return Ok(());
+    }
+    let (path, _) = split_shift(expression)?;
+    let is_path = !path.is_empty() && path.chars().all(|c| c.is_alphanumeric() || "-_.[]$:/".contains(c));
+    if is_path { Ok(()) } else { Err(FillError::Malformed(expression.to_owned(), "a name is expected".to_owned())) }
 }
 
 /// The names a template mentions (heads of paths; builtins left out), for checks before anything is sent.
@@ -277,8 +309,16 @@ mod tests {
     fn what_is_missing_is_named() {
         let s = scope();
         assert_eq!(s.fill(&json!("${a.z}")), Err(FillError::Missing("a.z".to_owned())));
-        assert!(matches!(s.fill(&json!("x ${a")), Err(FillError::Malformed(..))));
+        assert!(matches!(s.fill(&json!("x ${a")), Err(FillError::Open(_))));
         assert!(matches!(s.fill(&json!("${unique:k:many}")), Err(FillError::Malformed(..))));
+        assert!(matches!(s.fill(&json!("${a + 1}")), Err(FillError::Unfit(..))), "a value of the target is no mistake of the fixture");
+        assert!(matches!(s.fill(&json!({"$merge": "${head}"})), Err(FillError::Unfit(..))));
+        for good in ["${a}", "${unique:k:3} ${head + 1}", "${a.b[-1].c}", "${repeat:x:3}", "plain {}"] {
+            assert_eq!(check(&json!({ "k": [good] })), Ok(()), "{good}");
+        }
+        for bad in ["${a", "${}", "${head + x}", "${unique:k:many}", "${repeat:x}", "${now:utc}", "${a b}"] {
+            assert!(check(&json!({ "k": [bad] })).is_err(), "{bad}");
+        }
         let mut found = Vec::new();
         names(&json!(["${a.b} ${unique:x}", {"k": "${case.again}", "$literal": "${no}"}, "${head + 1}"]), &mut found);
         assert_eq!(found, ["a", "case.again", "head"]);

@@ -123,6 +123,7 @@ impl Checker {
     }
 
     fn value(&self, value: &Value, at: &Place) -> Result<()> {
+        fill::check(value).map_err(|error| Diagnostic::new(at.clone(), error.to_string()))?;
         let mut names = Vec::new();
         fill::names(value, &mut names);
         names.iter().try_for_each(|name| self.name(name, at))
