@@ -113,6 +113,7 @@ mod tests {
         let page = |after: usize| Ask::list("e", &all[after..all.len().min(after + 3)]).after(i64::try_from(after).unwrap());
         assert_eq!(accusers([Ask::stream("e", &all, StreamEnd::Closed), page(0), page(1), page(2), page(3)]), ["cursor"]);
         assert_eq!(accusers([page(2), page(0), page(1)]), ["cursor"]);
+        assert_eq!(accusers([Ask::state("e", "succeeded"), page(0), page(3), page(0)]), ["cursor"]);
         assert_eq!(accusers([Ask::stream("e", &all[..2], StreamEnd::HungUp), Ask::list("e", &all[..1])]), ["cursor"]);
         assert_eq!(accusers([Ask::stream("e", &all[..2], StreamEnd::HungUp), Ask::list("e", &[])]), ["cursor"]);
     }

@@ -7,7 +7,7 @@
 //! Order in time is real order only: an answer that was complete before another request began. Two that overlap say nothing of order.
 
 use super::numbering::faults;
-use super::reading::{Event, Missing, Reading};
+use super::reading::{Event, Missing, Reading, Start};
 use super::same::event_difference;
 use super::snapshot::{ArtifactList, Snapshot};
 use crate::transcript::Exchange;
@@ -134,12 +134,14 @@ impl<'a> Execution<'a> {
     }
 
     /// Lists that reach to the end of the history, begun after the execution had been shown as ended, and without a terminal event;
-    /// each with the snapshot that showed it. Not when a terminal event was known before: then the list lost it, and other rules say so.
+    /// each with the snapshot that showed it. Not when a terminal event was known before, and not when that question was ever answered
+    /// short of known events: then the end is there and the list is at fault, and other rules say so.
     pub(super) fn lists_without_end(&self) -> impl Iterator<Item = (&Snapshot<'a>, &Reading<'a>)> {
+        let short: BTreeSet<Start> = self.readings.iter().filter(|r| r.is_list() && !r.missing.is_empty()).map(|r| r.start).collect();
         self.readings.iter().filter_map(move |reading| {
             let cursor = reading.after()?;
             let to_the_end = cursor == 0 || !reading.events.is_empty();
-            let whole = reading.is_list() && reading.sound && reading.missing.is_empty() && to_the_end;
+            let whole = reading.is_list() && reading.sound && to_the_end && !short.contains(&reading.start);
             let known_before = self.first_end.is_some_and(|at| at < reading.exchange.began);
             let below = self.lowest_end.is_some_and(|sequence| sequence <= cursor);
             if !whole || known_before || below || reading.terminal().is_some() {

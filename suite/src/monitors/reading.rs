@@ -29,7 +29,7 @@ pub(super) enum Kind<'a> {
 }
 
 /// Where a reader asked to begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Start {
     /// Above this sequence; 0 when no cursor was given.
     After(i64),
