@@ -210,6 +210,12 @@ pub(super) fn explain(line: &[u8], within: &Form) -> Option<Form> {
     Deviant::new(&json::parse(line).ok()?)?.search(within)
 }
 
+/// The hash that a record has in some form.
+#[cfg(test)]
+pub(super) fn hash(json: &Json<'_>, form: &Form) -> Option<Hash> {
+    Deviant::new(json).map(|deviant| Hash::of(deviant.print(form).as_bytes()))
+}
+
 /// Whether a line was hashed in that form.
 pub(super) fn fits(line: &[u8], form: &Form) -> bool {
     json::parse(line).is_ok_and(|json| Deviant::new(&json).is_some_and(|deviant| deviant.fits(form)))

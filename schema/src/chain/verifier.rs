@@ -147,7 +147,8 @@ impl Verifier {
         if is_marker && !current.is_some_and(is_next) && (has_parent || current.is_none()) {
             return Some(self.begin_segment(entry));
         }
-        if self.forgetful && !current.is_some_and(is_next) {
+        let head_is_unknown = |number: usize| self.sessions[&number].head().is_none();
+        if self.forgetful && !current.is_some_and(|number| is_next(number) && head_is_unknown(number)) {
             return None;
         }
         current.or_else(|| Some(self.begin(entry)))
