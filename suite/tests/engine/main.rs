@@ -1,0 +1,10 @@
+//! The engine against a server that remembers: what is sent, when, how often, and who is blamed for the answer.
+
+mod blame;
+mod bounds;
+mod budget;
+mod contract;
+mod order;
+mod races;
+mod sending;
+mod server;
