@@ -141,6 +141,8 @@ mod tests {
         assert_eq!(accusers([Ask::list("e", &all), Ask::list("e", &[])]), ["append-only"]);
         assert_eq!(accusers([Ask::list("e", &all), Ask::list("e", &all[2..])]), ["append-only"]);
         assert_eq!(accusers([Ask::list("e", &all[1..]).after(1), Ask::list("e", &all[1..3]).after(1)]), ["append-only"]);
+        let slow = [Ask::list("e", &all).during(0, 50), Ask::list("e", &all).during(1, 5), Ask::list("e", &all[..3]).during(10, 12)];
+        assert_eq!(accusers(slow), ["append-only"]);
     }
 
     #[test]

@@ -116,6 +116,8 @@ mod tests {
         assert_eq!(accusers([Ask::state("e", "succeeded"), page(0), page(3), page(0)]), ["cursor"]);
         assert_eq!(accusers([Ask::stream("e", &all[..2], StreamEnd::HungUp), Ask::list("e", &all[..1])]), ["cursor"]);
         assert_eq!(accusers([Ask::stream("e", &all[..2], StreamEnd::HungUp), Ask::list("e", &[])]), ["cursor"]);
+        let stale = [Ask::stream("e", &all[..2], StreamEnd::HungUp), Ask::list("e", &all[..1]), Ask::list("e", &all)];
+        assert_eq!(accusers(stale), ["cursor"]);
     }
 
     #[test]
