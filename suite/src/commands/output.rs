@@ -89,9 +89,9 @@ const STUMP: usize = 4;
 
 /// Of a text that was cut inside a secret, the beginning of the secret is left. Where it starts, and where the cut is.
 fn stump(text: &str, secret: &str) -> Option<(usize, usize)> {
-    let cuts = CUTS.iter().flat_map(|cut| text.match_indices(cut)).map(|(at, _)| at).filter(|at| !text[..*at].ends_with(HIDDEN));
+    let mut cuts = CUTS.iter().flat_map(|cut| text.match_indices(cut)).map(|(at, _)| at).filter(|at| !text[..*at].ends_with(HIDDEN));
     let beginnings = || (STUMP..secret.len()).rev().filter_map(|end| secret.get(..end));
-    cuts.filter_map(|cut| beginnings().find(|begun| text[..cut].ends_with(begun)).map(|begun| (cut - begun.len(), cut))).next()
+    cuts.find_map(|cut| beginnings().find(|begun| text[..cut].ends_with(begun)).map(|begun| (cut - begun.len(), cut)))
 }
 
 fn mask(value: &mut Value, secrets: &[String]) {

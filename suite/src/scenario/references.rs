@@ -21,7 +21,7 @@ pub fn check(catalogue: &Catalogue) -> Result<()> {
         checker.requirement(id, at)?;
     }
     for (_, scenario) in catalogue.scenarios() {
-        for need in scenario.needs.iter().filter(|need| !catalogue.stimuli.is_known(need)) {
+        if let Some(need) = scenario.needs.iter().find(|need| !catalogue.stimuli.is_known(need)) {
             return Err(unknown(&scenario.at, "stimulus or fact", need, catalogue.stimuli.names()));
         }
         scenario.steps.iter().try_for_each(|step| checker.step(step))?;
