@@ -204,20 +204,29 @@ pub fn filters(texts: &[String], loaded: &Loaded) -> Result<Vec<Filter>, Command
     for filter in &filters {
         let matches = |catalogue: &Arc<Catalogue>| !plan(catalogue, std::slice::from_ref(filter), &Known::default()).is_empty();
         if !loaded.catalogues.values().any(matches) {
-            let mut known: Vec<String> = Vec::new();
-            for catalogue in loaded.catalogues.values() {
-                known.extend(catalogue.requirements.iter().map(|r| r.id.clone()));
-                for case in plan(catalogue, &[], &Known::default()) {
-                    known.push(case.path.to_string());
-                    known.extend(case.path.match_indices('/').map(|(at, _)| case.path[..at].to_owned()));
-                }
-            }
-            let hint = suggestion(filter.text(), known.iter().map(String::as_str));
-            let hint = hint.or_else(|| Some("`proofmark list` shows the paths; `**` stands for any number of parts".to_owned()));
-            return Err(CommandError::usage(format!("the filter `{}` matches nothing", filter.text()), hint));
+            return Err(matches_nothing(filter.text(), loaded));
         }
     }
     Ok(filters)
+}
+
+fn matches_nothing(filter: &str, loaded: &Loaded) -> CommandError {
+    let message = format!("the filter `{filter}` matches nothing");
+    if loaded.catalogues.values().any(|catalogue| catalogue.requirement(filter).is_some()) {
+        let hint = format!("no scenario checks {filter} by itself; `proofmark explain {filter}` says how it is seen");
+        return CommandError::usage(message, Some(hint));
+    }
+    let mut known: Vec<String> = Vec::new();
+    for catalogue in loaded.catalogues.values() {
+        known.extend(catalogue.requirements.iter().map(|r| r.id.clone()));
+        for case in plan(catalogue, &[], &Known::default()) {
+            known.push(case.path.to_string());
+            known.extend(case.path.match_indices('/').map(|(at, _)| case.path[..at].to_owned()));
+        }
+    }
+    let hint = suggestion(filter, known.iter().map(String::as_str));
+    let hint = hint.or_else(|| Some("`proofmark list` shows the paths; `**` stands for any number of parts".to_owned()));
+    CommandError::usage(message, hint)
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@ use crate::runner::settings::Settings;
 use clap::Args;
 use proofmark_reports::model::{FORMAT, Kit, Report, RunInfo};
 use proofmark_reports::{exit, terminal};
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
@@ -48,10 +49,7 @@ pub async fn run(args: &RunArgs, look: Look, out: &mut dyn Write) -> Result<u8, 
     let loaded = args.target.load()?;
     let filters = filters(&args.filters, &loaded)?;
     let settings = args.target.settings(&args.pace)?;
-    let stdout_reports = args.reports.iter().filter(|report| report.is_stdout()).count();
-    if stdout_reports > 1 {
-        return Err(CommandError::usage("only one report can go to standard output", None));
-    }
+    check_destinations(&args.reports)?;
     let targets = args.target.targets(&loaded)?;
     args.reports.iter().try_for_each(Destination::probe)?;
     let started = (jiff::Timestamp::now(), Instant::now());
@@ -66,9 +64,19 @@ pub async fn run(args: &RunArgs, look: Look, out: &mut dyn Write) -> Result<u8, 
     }
     let options = terminal::Options { colour: look.colour, show_wire: args.show_wire, quiet: args.quiet, width: look.width };
     let text = terminal::render(&report, &options);
-    let written = if stdout_reports == 0 { out.write_all(text.as_bytes()) } else { Ok(()) };
+    let written = if !args.reports.iter().any(Destination::is_stdout) { out.write_all(text.as_bytes()) } else { Ok(()) };
     written.map_err(|problem| CommandError::Write { path: "standard output".into(), problem })?;
     Ok(report.exit.code)
+}
+
+/// Two reports in one place would be one.
+fn check_destinations(reports: &[Destination]) -> Result<(), CommandError> {
+    let mut paths = BTreeSet::new();
+    match reports.iter().find(|report| !paths.insert(&report.path)) {
+        None => Ok(()),
+        Some(report) if report.is_stdout() => Err(CommandError::usage("only one report can go to standard output", None)),
+        Some(report) => Err(CommandError::usage(format!("only one report can go to {}", report.path.display()), None)),
+    }
 }
 
 fn secrets(checked: &[Checked]) -> Vec<String> {
@@ -139,7 +147,7 @@ async fn check_reference(_: &RunArgs, _: &Loaded, _: &Settings, _: &[Filter]) ->
 fn report(args: &RunArgs, settings: &Settings, checked: &[Checked], started: (jiff::Timestamp, Instant)) -> Report {
     let targets: Vec<_> = checked.iter().map(|checked| checked.report.clone()).collect();
     let exit = exit::exit(&targets, args.strict);
-    let millis = |d: std::time::Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
+    let millis = |d: Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
     Report {
         format: FORMAT.to_owned(),
         kit: Kit { name: "proofmark".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -157,6 +165,20 @@ fn report(args: &RunArgs, settings: &Settings, checked: &[Checked], started: (ji
         targets,
         exit,
     }
+}
+
+/// Bounds and concurrency, where they are not the usual ones: they decide what is seen.
+fn pace(settings: &Settings) -> Vec<String> {
+    let usual = Settings::default();
+    let numbers = [("--jobs", settings.jobs, usual.jobs), ("--in-flight", settings.in_flight, usual.in_flight)];
+    let durations = [
+        ("--timeout", settings.timeout, usual.timeout),
+        ("--deadline", settings.deadline, usual.deadline),
+        ("--wait-ready", settings.wait_ready, usual.wait_ready),
+    ];
+    let numbers = numbers.into_iter().filter(|(_, is, usual)| is != usual).map(|(name, is, _)| format!("{name} {is}"));
+    let durations = durations.into_iter().filter(|(_, is, usual)| is != usual).map(|(name, is, _)| format!("{name} {}ms", is.as_millis()));
+    numbers.chain(durations).collect()
 }
 
 /// The command line that does this again; header values are left to the user.
@@ -178,6 +200,8 @@ fn reproduce(args: &RunArgs, settings: &Settings) -> String {
         add(format!("--header {}", quote(&format!("{}: ...", text.split(':').next().unwrap_or_default()))));
     }
     args.target.header_envs.iter().for_each(|text| add(format!("--header-env {text}")));
+    pace(settings).into_iter().for_each(&mut add);
+    args.strict.then(|| add("--strict".to_owned()));
     add(format!("--seed {}", settings.seed));
     args.filters.iter().for_each(|filter| add(quote(filter)));
     line

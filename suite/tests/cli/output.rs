@@ -112,12 +112,18 @@ fn a_failure_shows_the_rule_the_difference_the_wire_and_how_to_see_it_again() {
 #[test]
 fn a_run_can_be_repeated_by_its_own_line() {
     let (fixtures, target) = (tiny_fixtures(), Target::tiny());
-    let done = proofmark(&tiny(&fixtures, &target.url(), &["tiny/shelf/*", "--seed", "7", "--report", "json=-"]));
+    let done = proofmark(&tiny(
+        &fixtures,
+        &target.url(),
+        &["tiny/shelf/*", "--seed", "7", "--jobs", "2", "--timeout", "30s", "--report", "json=-"],
+    ));
     let report = done.exits(0).json();
     let line = report["run"]["reproduce"].as_str().unwrap();
     let words: Vec<&str> = line.split(' ').map(|word| word.trim_matches('\'')).collect();
     let again = proofmark(&[&words[1..], &["--report", "json=-"]].concat()).exits(0).json();
-    assert_eq!(again["run"]["seed"], 7);
+    for (member, value) in [("seed", 7), ("jobs", 2), ("timeoutMs", 30_000)] {
+        assert_eq!(again["run"][member], value, "{line}");
+    }
     assert_eq!(outcomes(&again), outcomes(&report));
     assert_ne!(again["run"]["nonce"], report["run"]["nonce"], "a target that remembers must not see the same names again");
 }
