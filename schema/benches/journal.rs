@@ -3,13 +3,16 @@
 //! Makes a journal of 1,000,000 records of mixed kinds once, verifies it with one thread and with all, and prints records a
 //! second, the ratio to `sha256sum` over the same file, and what each stage costs. The journal is hashed by
 //! `serde_json_canonicalizer`, so that the figures are those of a verifier that agrees with somebody else.
+//!
+//! Each line has the time on the clock and, on Linux, the processor time of all threads together: on a machine that does
+//! other things as well, only the second says what the work costs.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use proofmark_schema::chain::{Expectations, Hash, Record, Verdict};
 use proofmark_schema::{canonical::MessageType, journal, json};
@@ -26,39 +29,64 @@ fn main() {
 
     let cores = journal::all_cores().get();
     let one = best(|| verify(&path, 1, records));
-    print_rate("1 thread", one, records, size, 1);
+    print_rate("1 thread", &one, records, size);
     let all = best(|| verify(&path, cores, records));
-    print_rate(&format!("{cores} threads"), all, records, size, cores);
+    print_rate(&format!("{cores} threads"), &all, records, size);
     print_stages(&path, records);
-    if let Some(time) = sha256sum(&path) {
-        print_rate("sha256sum", time, records, size, 1);
-        println!("verify / sha256sum: {:.1} times its time on one thread, {:.1} on {cores}", ratio(one, time), ratio(all, time));
+    if let Some(sum) = sha256sum(&path) {
+        print_rate("sha256sum", &sum, records, size);
+        println!("verify / sha256sum: {:.1} on one thread, {:.1} on {cores}", one.clock / sum.clock, all.clock / sum.clock);
+        println!("the same in processor time: {:.1} and {:.1}", one.cpu / sum.cpu, all.cpu / sum.cpu);
     }
 }
 
-fn ratio(time: Duration, unit: Duration) -> f64 {
-    time.as_secs_f64() / unit.as_secs_f64()
+/// Seconds.
+#[derive(Clone, Copy)]
+struct Cost {
+    clock: f64,
+    /// Of all threads and children; not a number where that is not known.
+    cpu: f64,
 }
 
-fn best(mut run: impl FnMut() -> Duration) -> Duration {
-    (0..3).map(|_| run()).min().expect("three runs")
+fn cost(run: impl FnOnce()) -> Cost {
+    let (start, before) = (Instant::now(), cpu());
+    run();
+    Cost { clock: start.elapsed().as_secs_f64(), cpu: cpu() - before }
+}
+
+/// Processor seconds of this process and its children so far, from `/proc`.
+fn cpu() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(4);
+    let ticks: Vec<f64> = fields.filter_map(|field| field.parse().ok()).collect();
+    if ticks.len() == 4 { ticks.iter().sum::<f64>() / 100.0 } else { f64::NAN }
+}
+
+fn best(mut run: impl FnMut() -> Cost) -> Cost {
+    let runs = [run(), run(), run()];
+    let least = |of: fn(&Cost) -> f64| runs.iter().map(of).fold(f64::INFINITY, f64::min);
+    Cost { clock: least(|cost| cost.clock), cpu: least(|cost| cost.cpu) }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn print_rate(name: &str, time: Duration, records: u64, size: u64, cores: usize) {
-    let (seconds, records, size) = (time.as_secs_f64(), records as f64, size as f64);
-    let rate = records / seconds;
-    println!("{name:<12} {seconds:>7.3} s {rate:>10.0} records/s {:>10.0} a core {:>7.0} MB/s", rate / cores as f64, size / seconds / 1e6);
+fn print_rate(name: &str, cost: &Cost, records: u64, size: u64) {
+    let (records, size) = (records as f64, size as f64);
+    let Cost { clock, cpu } = cost;
+    println!(
+        "{name:<10} {clock:>7.3} s on the clock: {:>9.0} records/s, {:>5.0} MB/s; {cpu:>6.2} s of processor: {:>9.0} records/s a core",
+        records / clock,
+        size / clock / 1e6,
+        records / cpu,
+    );
 }
 
-fn verify(path: &Path, threads: usize, records: u64) -> Duration {
+fn verify(path: &Path, threads: usize, records: u64) -> Cost {
     let source = File::open(path).expect("the journal is there");
     let threads = NonZeroUsize::new(threads).expect("at least one");
-    let start = Instant::now();
-    let report = journal::verify(source, Expectations::default(), threads, &mut |_| {}).expect("the journal can be read");
-    let time = start.elapsed();
-    assert_eq!((report.verdict, report.recomputed), (Verdict::Held, records), "{:#?}", report.findings);
-    time
+    cost(|| {
+        let report = journal::verify(source, Expectations::default(), threads, &mut |_| {}).expect("the journal can be read");
+        assert_eq!((report.verdict, report.recomputed), (Verdict::Held, records), "{:#?}", report.findings);
+    })
 }
 
 /// One thread, stage by stage: what is left to gain, and where.
@@ -74,35 +102,34 @@ fn print_stages(path: &Path, records: u64) {
     });
     let hash = time(&lines, |line| assert_ne!(Hash::of(line).0, [0; 32]));
     let whole = time(&lines, |line| drop(Record::read(line, &mut scratch).expect("a record")));
-    let each = |time: Duration| time.as_nanos() / u128::from(records);
+    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+    let each = |seconds: f64| (seconds * 1e9 / records as f64).max(0.0);
     println!(
-        "ns a record: {} in all = parse {} + canonical form {} + hash about {} + links and facts {}",
+        "one record takes {:.0} ns: parse {:.0}, canonical form {:.0}, hash {:.0}, the rest {:.0}",
         each(whole),
         each(parse),
-        each(print.saturating_sub(parse)),
+        each(print - parse),
         each(hash),
-        each(whole.saturating_sub(print + hash)),
+        each(whole - print - hash),
     );
 }
 
-fn time(lines: &[&[u8]], mut run: impl FnMut(&[u8])) -> Duration {
-    best(|| {
-        let start = Instant::now();
-        for line in lines {
-            run(line);
-        }
-        start.elapsed()
-    })
+/// Seconds of processor, or on the clock where there are no others.
+fn time(lines: &[&[u8]], mut run: impl FnMut(&[u8])) -> f64 {
+    let best = best(|| {
+        cost(|| {
+            for line in lines {
+                run(line);
+            }
+        })
+    });
+    if best.cpu.is_finite() { best.cpu } else { best.clock }
 }
 
-fn sha256sum(path: &Path) -> Option<Duration> {
-    let run = || {
-        let start = Instant::now();
-        let output = Command::new("sha256sum").arg(path).output().ok()?;
-        output.status.success().then(|| start.elapsed())
-    };
-    run()?; // warms the page cache
-    (0..3).filter_map(|_| run()).min()
+fn sha256sum(path: &Path) -> Option<Cost> {
+    let run = || cost(|| drop(Command::new("sha256sum").arg(path).output()));
+    Command::new("sha256sum").arg(path).output().ok()?; // warms the page cache, and tells whether there is one
+    Some(best(run))
 }
 
 /// The journal of the bench: sessions of a thousand turns, one after the other.

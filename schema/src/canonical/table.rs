@@ -50,12 +50,15 @@ pub(crate) struct Message {
     pub(crate) name: &'static str,
     /// In canonical order. At most 32, so that a set of fields is a `u32`.
     pub(crate) fields: Vec<Field>,
+    /// The fields for a URI of content kept elsewhere and for its digest, when the message has both.
+    pub(crate) external: Option<(&'static str, &'static str)>,
 }
 
 impl Message {
     /// The index of the field with that proto name or that lowerCamelCase name.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
-        self.fields.iter().position(|field| field.name == name || field.camel == name)
+        let by = |spelling: fn(&Field) -> &'static str| self.fields.iter().position(|field| spelling(field) == name);
+        by(|field| field.name).or_else(|| by(|field| field.camel))
     }
 }
 
@@ -78,6 +81,8 @@ impl Enum {
 pub(crate) struct Table {
     messages: Vec<Message>,
     by_name: HashMap<&'static str, usize>,
+    pub(crate) log_record: usize,
+    pub(crate) event: usize,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
@@ -109,8 +114,9 @@ impl Table {
         let by_full_name: HashMap<&str, usize> = own.iter().enumerate().map(|(index, m)| (m.full_name(), index)).collect();
         let mut enums: HashMap<String, &'static Enum> = HashMap::new();
         let messages: Vec<Message> = own.iter().map(|descriptor| message(descriptor, &by_full_name, &mut enums)).collect();
-        let by_name = messages.iter().enumerate().map(|(index, m)| (m.name, index)).collect();
-        Self { messages, by_name }
+        let by_name: HashMap<&'static str, usize> = messages.iter().enumerate().map(|(index, m)| (m.name, index)).collect();
+        let (log_record, event) = (by_name["LogRecord"], by_name["Event"]);
+        Self { messages, by_name, log_record, event }
     }
 }
 
@@ -119,7 +125,10 @@ fn message(descriptor: &MessageDescriptor, messages: &HashMap<&str, usize>, enum
     assert!(fields.len() <= 32, "a set of fields is a u32");
     assert!(fields.iter().all(|field| field.oneof < Some(4)), "a message has at most four choices");
     fields.sort_by_key(|field| field.name);
-    Message { name: forever(descriptor.name()), fields }
+    let pairs = [("uri", "digest"), ("opaque_uri", "opaque_digest"), ("output_uri", "output_digest")];
+    let has = |name: &str| fields.iter().any(|field| field.name == name);
+    let external = pairs.into_iter().find(|(uri, digest)| has(uri) && has(digest));
+    Message { name: forever(descriptor.name()), fields, external }
 }
 
 fn field(descriptor: &FieldDescriptor, messages: &HashMap<&str, usize>, enums: &mut HashMap<String, &'static Enum>) -> Field {

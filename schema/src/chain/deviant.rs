@@ -50,9 +50,8 @@ impl<'j> Deviant<'j> {
     }
 
     fn tree(&self, form: &Form) -> Tree {
-        let index = table().index("Event").expect("a message of the contract");
         let integer = |value: i64| if form.seq_number { Tree::Literal(value.to_string()) } else { Tree::Text(value.to_string()) };
-        let mut members = vec![("event".to_owned(), message(form, table().message(index), self.envelope.event))];
+        let mut members = vec![("event".to_owned(), message(form, table().message(table().event), self.envelope.event))];
         if let Some(link) = self.link(form) {
             let name = if form.names == Names::CamelAll { "prevHash" } else { "prev_hash" };
             members.push((name.to_owned(), Tree::Text(link)));

@@ -3,7 +3,7 @@
 //!
 //! Writers from before the approval set left sequences at zero; where the contract keeps that legal it is not accused.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::facts::{Body, Facts};
@@ -20,9 +20,8 @@ const OPEN: usize = 16;
 /// The executions of one session.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
-    executions: BTreeMap<String, Execution>,
-    /// In order of first appearance.
-    order: VecDeque<String>,
+    /// In order of first appearance. Few, and the last is nearly always the one that is asked for.
+    executions: VecDeque<(String, Execution)>,
 }
 
 #[derive(Debug, Default)]
@@ -100,20 +99,19 @@ impl Evidence {
     }
 
     fn execution(&mut self, id: &str) -> &mut Execution {
-        if !self.executions.contains_key(id) {
-            if self.order.len() == EXECUTIONS
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.executions.remove(&oldest);
+        let known = self.executions.iter().rposition(|(known, _)| known == id);
+        let index = known.unwrap_or_else(|| {
+            if self.executions.len() == EXECUTIONS {
+                self.executions.pop_front();
             }
-            self.order.push_back(id.to_owned());
-        }
-        self.executions.entry(id.to_owned()).or_default()
+            self.executions.push_back((id.to_owned(), Execution::default()));
+            self.executions.len() - 1
+        });
+        &mut self.executions[index].1
     }
 
     fn forget(&mut self, id: &str) {
-        self.executions.remove(id);
-        self.order.retain(|known| known != id);
+        self.executions.retain(|(known, _)| known != id);
     }
 }
 

@@ -56,8 +56,7 @@ pub enum Body {
 
 impl Facts {
     pub(super) fn of(event: &Json<'_>) -> Self {
-        let index = table().index("Event").expect("a message of the contract");
-        let event = View { message: table().message(index), json: event };
+        let event = View { message: table().message(table().event), json: event };
         Self { execution: event.string("execution_id"), body: event.body(), loose_uri: event.loose_uri() }
     }
 }
@@ -160,13 +159,10 @@ impl<'j> View<'j> {
 
     /// Looks for content outside the journal that no digest ties to the chain.
     fn loose_uri(&self) -> Option<&'static str> {
-        for (uri, digest) in [("uri", "digest"), ("opaque_uri", "opaque_digest"), ("output_uri", "output_digest")] {
-            let known = |name: &str| self.message.fields.iter().any(|field| field.name == name);
-            if known(uri) && known(digest) && self.has_text(uri) && !self.has_text(digest) {
-                return Some(uri);
-            }
+        match self.message.external {
+            Some((uri, digest)) if self.has_text(uri) && !self.has_text(digest) => Some(uri),
+            _ => self.children().find_map(|child| child.loose_uri()),
         }
-        self.children().find_map(|child| child.loose_uri())
     }
 
     fn children(&self) -> impl Iterator<Item = View<'j>> {

@@ -45,7 +45,9 @@ impl Forks {
 
     /// Remembers a record of a session, and answers markers that came before it.
     pub(super) fn record(&mut self, session: usize, hash: &Hash) {
-        if let Some(markers) = self.looking.get_mut(&hash.short()) {
+        if !self.looking.is_empty()
+            && let Some(markers) = self.looking.get_mut(&hash.short())
+        {
             markers.retain(|marker| {
                 let marker = &mut self.markers[*marker];
                 if marker.child != session {

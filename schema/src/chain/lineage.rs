@@ -41,6 +41,12 @@ impl Lineage {
             return None;
         }
         let record = entry.record;
+        let is_segment = self.shared == 0 && record.seq > 1;
+        if !is_segment && record.seq != self.shared + 1 {
+            // The chain itself is out of step, and says so.
+            self.settled = true;
+            return None;
+        }
         if self.shared == 0 && record.seq > 1 && record.facts.body == Body::Fork {
             return self.segment(session, entry);
         }
@@ -64,6 +70,11 @@ impl Lineage {
         let message = format!("The record is neither record {} of the parent nor a fork marker.", self.shared + 1);
         let theirs = theirs.flatten().map_or_else(|| "(no such record)".to_owned(), |hash| hash.to_string());
         Some(Finding::new(Weight::Broken, Rule::Fork, place, message).with("parent", &theirs).with("child", &record.content_hash))
+    }
+
+    /// A record of the child could not be read: what follows stands at an unknown place.
+    pub(super) fn give_up(&mut self) {
+        self.settled = true;
     }
 
     /// A child that is kept without its inherited records: its marker alone links to the parent.

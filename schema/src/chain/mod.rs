@@ -12,6 +12,7 @@ mod forks;
 mod form;
 mod hash;
 mod lineage;
+mod mismatches;
 mod record;
 mod report;
 mod session;

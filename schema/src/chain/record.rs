@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use super::facts::Facts;
 use super::hash::{Hash, HashText};
-use crate::canonical::table::{Message, table};
+use crate::canonical::table::table;
 use crate::canonical::writer::{self, Step};
 use crate::canonical::{CanonicalError, Reason, jcs, scalar};
 use crate::json::{self, Json, Segment};
@@ -60,11 +60,6 @@ pub(super) struct Envelope<'j> {
     unknown: Option<String>,
 }
 
-fn message(name: &str) -> (usize, &'static Message) {
-    let index = table().index(name).expect("a message of the contract");
-    (index, table().message(index))
-}
-
 fn error(reason: Reason, member: Option<&str>) -> CanonicalError {
     CanonicalError { reason, segments: member.map(|name| Segment::Member(name.to_owned())).into_iter().collect() }
 }
@@ -74,7 +69,7 @@ impl<'j> Envelope<'j> {
         let Json::Object(members) = json else {
             return Err(error(Reason::Type { expected: "a record (an object)", found: json.kind() }, None));
         };
-        let (_, fields) = message("LogRecord");
+        let fields = table().message(table().log_record);
         let mut slots: [Option<&Json<'_>>; 8] = [None; 8];
         let mut unknown = None;
         for (name, value) in members {
@@ -101,7 +96,7 @@ impl<'j> Envelope<'j> {
     pub(super) fn canonical(&self, out: &mut Vec<u8>) -> Result<(), CanonicalError> {
         out.clear();
         out.extend_from_slice(b"{\"event\":");
-        writer::write(out, message("Event").0, self.event, &[Step::Member("event")])?;
+        writer::write(out, table().event, self.event, &[Step::Member("event")])?;
         out.extend_from_slice(b",\"prev_hash\":");
         jcs::push_string(out, &self.prev_hash);
         write!(out, ",\"seq\":\"{}\"}}", self.seq).expect("a vector takes everything");

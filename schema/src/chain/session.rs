@@ -2,19 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use super::deviant;
 use super::evidence::Evidence;
 use super::finding::{Finding, Findings, Place, Rule, Weight};
-use super::form::Form;
 use super::hash::{Hash, HashText};
+use super::mismatches::{Effort, Mismatches, Whole};
 use super::record::{Check, Record};
 
 /// Findings of one kind that one session lists in full.
-const EACH: usize = 20;
-/// The longest canonical form that a finding shows.
-const SHOWN: usize = 2048;
-/// The longest line that is kept to try further forms on.
-const SAMPLE: usize = 64 * 1024;
+pub(super) const EACH: usize = 20;
 
 /// A record on its way through the rules, with the line it was read from.
 #[derive(Clone, Copy)]
@@ -40,8 +35,8 @@ pub(super) struct Session {
     pub(super) unverifiable: u64,
     /// The recorded hash of the last record; `None` when the record could not be read.
     head: Option<HashText>,
-    /// Lines since the last record that may have been records of this session.
-    holes: i64,
+    /// Lines of the journal that could not be read, as of the last record: those that came since may have been of this session.
+    unread: u64,
     gaps: Vec<Gap>,
     /// A rule about places in the chain is broken.
     disordered: bool,
@@ -50,20 +45,6 @@ pub(super) struct Session {
     evidence: Evidence,
     fence: Fence,
     mismatches: Mismatches,
-}
-
-/// What may still be spent on finding out which other canonical form somebody hashed. Shared by all sessions of a journal.
-#[derive(Debug)]
-pub(super) struct Effort {
-    searches: u32,
-    /// What explained the last session that had another form.
-    hint: Form,
-}
-
-impl Default for Effort {
-    fn default() -> Self {
-        Self { searches: 32, hint: Form::default() }
-    }
 }
 
 #[derive(Debug)]
@@ -79,19 +60,8 @@ struct Fence {
     count: u64,
 }
 
-/// Records whose hash differs, sorted into those that another canonical form explains and the rest.
-#[derive(Debug, Default)]
-struct Mismatches {
-    form: Option<Form>,
-    explained: u64,
-    first_explained: Option<Finding>,
-    sample: Vec<u8>,
-    unexplained: u64,
-    listed: Vec<Finding>,
-}
-
 impl Session {
-    pub(super) fn new(number: usize, line: u64) -> Self {
+    pub(super) fn new(number: usize, line: u64, unread: u64) -> Self {
         Self {
             number,
             first_line: line,
@@ -103,7 +73,7 @@ impl Session {
             recomputed: 0,
             unverifiable: 0,
             head: Some(HashText::Empty),
-            holes: 0,
+            unread,
             gaps: Vec::new(),
             disordered: false,
             disturbed: false,
@@ -127,6 +97,13 @@ impl Session {
         first.is_some() && self.first_link == first && self.gaps.iter().any(|gap| gap.missing == (1..=1))
     }
 
+    /// Whether a record of that seq may come next although it does not link to the last one: the one between may be among the
+    /// lines that could not be read, or the last one has no hash to link to.
+    pub(super) fn may_continue(&self, seq: i64, unread: u64) -> bool {
+        let skipped = u64::try_from(seq.saturating_sub(self.next_seq())).ok();
+        skipped.is_some_and(|skipped| if skipped == 0 { self.head().is_none() } else { skipped <= unread - self.unread })
+    }
+
     fn place(&self, line: u64, seq: i64) -> Place {
         Place { session: Some(self.number), line, seq: Some(seq) }
     }
@@ -135,27 +112,22 @@ impl Session {
         Finding::new(weight, rule, self.place(entry.line, entry.record.seq), message)
     }
 
-    /// A line that could not be read, in the middle of this session.
-    pub(super) fn hole(&mut self) {
-        self.holes = self.holes.saturating_add(1);
-        self.head = None;
-        self.disturbed = true;
-    }
-
     /// Starts in the middle: a child without its inherited records, linked by its fork marker.
     pub(super) fn inherits(&mut self, seq: i64, prev_hash: HashText) {
         self.last_seq = seq - 1;
         self.head = Some(prev_hash);
     }
 
-    pub(super) fn record(&mut self, entry: Entry<'_>, effort: &mut Effort, out: &mut Findings) {
+    /// Takes the next record; `unread` lines of the journal could not be read so far.
+    pub(super) fn record(&mut self, entry: Entry<'_>, unread: u64, effort: &mut Effort, out: &mut Findings) {
         self.records += 1;
         self.last_line = entry.line;
         if self.records == 1 {
             self.first_seq = entry.record.seq;
             self.first_link = entry.record.prev_hash.hash();
         }
-        let in_place = self.step(entry, out);
+        let holes = std::mem::replace(&mut self.unread, unread).abs_diff(unread);
+        let in_place = self.step(entry, holes, out);
         self.hash(entry, effort, out);
         self.fence(entry);
         if in_place && !self.disturbed {
@@ -170,19 +142,18 @@ impl Session {
     }
 
     /// Judges the place in the count; true when the record is the next one of the session.
-    fn step(&mut self, entry: Entry<'_>, out: &mut Findings) -> bool {
+    fn step(&mut self, entry: Entry<'_>, holes: u64, out: &mut Findings) -> bool {
         let (seq, next) = (entry.record.seq, self.next_seq());
         if seq < next {
             self.comes_back(entry, out);
             return false;
         }
-        // A line that could not be read may have been the missing record.
-        if seq > next && seq - next > self.holes {
-            self.skips(entry, next, out);
-        } else if seq == next && self.holes == 0 {
-            self.link(entry, out);
+        match seq.abs_diff(next) {
+            0 => self.link(entry, out),
+            // Lines that could not be read may have been the missing records.
+            missing if missing <= holes => self.disturbed = true,
+            _ => self.skips(entry, next, out),
         }
-        self.holes = 0;
         self.last_seq = seq;
         self.head = Some(entry.record.content_hash.clone());
         true
@@ -263,36 +234,10 @@ impl Session {
                     out.push(self.finding(Weight::Unverifiable, Rule::Known, entry, message));
                 }
             }
-            Check::Differs { computed } => self.differs(entry, *computed, effort),
-        }
-    }
-
-    fn differs(&mut self, entry: Entry<'_>, computed: Hash, effort: &mut Effort) {
-        let place = self.place(entry.line, entry.record.seq);
-        if self.mismatches.explains(entry.text, effort) {
-            self.mismatches.explained += 1;
-            let finding = || Finding::new(Weight::Broken, Rule::CanonicalForm, place, "");
-            self.mismatches.first_explained.get_or_insert_with(finding);
-            return;
-        }
-        self.disturbed = true;
-        self.mismatches.unexplained += 1;
-        if self.mismatches.listed.len() < EACH {
-            let message = match entry.record.content_hash {
-                HashText::Hash(_) => "The content does not give the recorded hash.",
-                HashText::Empty => "The record has no content_hash.",
-                HashText::Other(_) => "The content_hash is not 64 lower-case hex digits.",
-            };
-            let mut finding = Finding::new(Weight::Broken, Rule::ContentHash, place, message)
-                .with("recorded", &entry.record.content_hash)
-                .with("computed", &computed);
-            // Once a session is enough to follow the computation by hand.
-            if self.mismatches.listed.is_empty()
-                && let Some(hashed) = hashed_text(entry.text)
-            {
-                finding = finding.with("hashed", &hashed);
+            Check::Differs { computed } => {
+                let place = self.place(entry.line, entry.record.seq);
+                self.disturbed |= !self.mismatches.record(entry, place, *computed, effort);
             }
-            self.mismatches.listed.push(finding);
         }
     }
 
@@ -323,44 +268,13 @@ impl Session {
             }
             out.push(finding);
         }
-        self.close_mismatches(out);
+        let whole = Whole {
+            first: self.place(self.first_line, self.first_seq),
+            judged: self.records - self.unverifiable,
+            coherent_without_a_hash: self.recomputed == 0 && !self.disordered,
+        };
+        std::mem::take(&mut self.mismatches).close(whole, out);
     }
-
-    fn close_mismatches(&mut self, out: &mut Findings) {
-        let judged = self.records - self.unverifiable;
-        let mismatches = std::mem::take(&mut self.mismatches);
-        if let (Some(form), Some(mut finding)) = (mismatches.form, mismatches.first_explained) {
-            finding.message = format!(
-                "{} of {judged} records were hashed in another canonical form, here for the first time: {}.",
-                mismatches.explained,
-                form.names().join("; ")
-            );
-            out.push(finding);
-        }
-        let nothing_recomputes = self.recomputed == 0 && mismatches.explained == 0 && judged > 1;
-        if nothing_recomputes && !self.disordered {
-            let place = self.place(self.first_line, self.first_seq);
-            let message = format!(
-                "None of {judged} records gives its hash, and yet each links to the one before: another canonical form, none of those known here."
-            );
-            let first = mismatches.listed.into_iter().next();
-            let mut finding = Finding::new(Weight::Broken, Rule::CanonicalForm, place, message);
-            finding.details = first.map(|first| first.details).unwrap_or_default();
-            out.push(finding);
-            return;
-        }
-        out.count(Weight::Broken, mismatches.unexplained - mismatches.listed.len() as u64);
-        for finding in mismatches.listed {
-            out.push(finding);
-        }
-    }
-}
-
-/// The bytes whose hash is the computed one, unless they are too many to show.
-fn hashed_text(line: &[u8]) -> Option<String> {
-    let mut canonical = Vec::new();
-    Record::read(line, &mut canonical).ok()?;
-    String::from_utf8(canonical).ok().filter(|text| text.len() <= SHOWN)
 }
 
 fn are_missing(range: &RangeInclusive<i64>) -> String {
@@ -374,33 +288,4 @@ fn are_missing(range: &RangeInclusive<i64>) -> String {
 /// A record by its number, or the beginning.
 fn name(seq: i64) -> String {
     if seq == 0 { "the beginning".to_owned() } else { format!("record {seq}") }
-}
-
-impl Mismatches {
-    /// Whether the form found so far, or one that explains the first mismatch as well, gives the hash of this line.
-    fn explains(&mut self, line: &[u8], effort: &mut Effort) -> bool {
-        let guess = self.form.unwrap_or(effort.hint);
-        if guess != Form::default() && deviant::fits(line, &guess) {
-            return self.adopt(guess, line);
-        }
-        if effort.searches == 0 || line.is_empty() {
-            return false;
-        }
-        effort.searches -= 1;
-        let Some(form) = deviant::explain(line, &self.form.unwrap_or_default()) else { return false };
-        effort.hint = form;
-        self.adopt(form, line)
-    }
-
-    /// Takes a form for the session, unless it does not give the hash of the first mismatch.
-    fn adopt(&mut self, form: Form, line: &[u8]) -> bool {
-        if self.form.is_some_and(|known| known != form) && !deviant::fits(&self.sample, &form) {
-            return false;
-        }
-        if self.form.is_none() && line.len() <= SAMPLE {
-            self.sample = line.to_vec();
-        }
-        self.form = Some(form);
-        true
-    }
 }

@@ -127,7 +127,12 @@ fn more_interleaved_sessions_than_are_remembered_break_nothing() {
     let report = verify(&records);
     assert_eq!(report.verdict, Verdict::Unverifiable);
     assert_eq!((report.counts.broken, report.counts.unverifiable, report.session_count), (0, 104, 4_200));
-    assert!(report.findings.iter().all(|finding| finding.rule == Rule::Bound));
+    assert!(
+        report
+            .findings
+            .iter()
+            .all(|finding| finding.rule == Rule::Bound && finding.message.contains("continues none of the 4096 sessions"))
+    );
     assert_eq!(verify(&records[..4_200]).verdict, Verdict::Held);
 }
 
@@ -164,4 +169,63 @@ fn a_late_first_record_is_told_from_a_new_session() {
     let behind_a_cut_one = [session[1].clone(), other[0].clone(), session[2].clone()];
     let report = verify(&behind_a_cut_one);
     assert_eq!((report.session_count, report.counts.broken), (2, 1), "{:#?}", report.findings);
+}
+
+/// Children of one fork are the same, marker included, until each has a record of its own.
+#[test]
+fn twins_are_told_apart_once_they_differ() {
+    let mut parent = Vec::new();
+    append(&mut parent, lifecycle(v1::lifecycle::Kind::LifecycleResume, "p"));
+    append(&mut parent, lifecycle(v1::lifecycle::Kind::LifecycleFork, "parent@1"));
+    let child = |own: &str| {
+        let mut child = parent.clone();
+        append(&mut child, lifecycle(v1::lifecycle::Kind::LifecycleResume, own));
+        append(&mut child, lifecycle(v1::lifecycle::Kind::LifecycleResume, "more"));
+        child
+    };
+    let (one, two, three) = (child("1"), child("2"), child("3"));
+    let prefixes = [&one[..2], &two[..2], &three[..2]].concat();
+    for rest in [[&one, &two, &three], [&three, &one, &two]] {
+        let round = |index: usize| rest.map(|child| child[index].clone());
+        let report = verify(&[prefixes.as_slice(), &round(2), &round(3)].concat());
+        assert_eq!((report.verdict, report.session_count), (Verdict::Held, 3), "{:#?}", report.findings);
+        assert!(report.sessions.iter().all(|session| session.records == 4));
+    }
+}
+
+/// A line beyond the kit's bounds may be right: what links to it is not wrong, whichever session it belongs to.
+#[test]
+fn a_line_beyond_the_kit_breaks_nothing_that_follows() {
+    let session = |name: &str| {
+        let mut session = Vec::new();
+        for number in 0..5 {
+            append(&mut session, lifecycle(v1::lifecycle::Kind::LifecycleResume, &format!("{name}{number}")));
+        }
+        session
+    };
+    let (a, b) = (session("a"), session("b"));
+    let too_long = crate::canonical::CanonicalError { reason: crate::canonical::Reason::TooLong(1), segments: vec![] };
+    let judge = |records: &[&v1::LogRecord], unread_at: usize| {
+        let mut verifier = Verifier::new(Expectations::default());
+        for (number, record) in (1..).zip(records) {
+            if number == unread_at {
+                verifier.unread(number as u64, &too_long);
+                continue;
+            }
+            let text = line(&canonical::to_dynamic("LogRecord", *record).unwrap()).unwrap();
+            verifier.record(Entry { line: number as u64, record: &Record::read(&text, &mut Vec::new()).unwrap(), text: &text });
+        }
+        verifier.finish()
+    };
+    let interleaved: Vec<&v1::LogRecord> = a.iter().zip(&b).flat_map(|(a, b)| [a, b]).collect();
+    let sequential: Vec<&v1::LogRecord> = a.iter().chain(&b).collect();
+    for journal in [&interleaved, &sequential] {
+        for unread_at in 3..=10 {
+            let report = judge(journal, unread_at);
+            assert_eq!((report.verdict, report.counts.broken), (Verdict::Unverifiable, 0), "{unread_at}: {:#?}", report.findings);
+        }
+    }
+    // A line explains its successor and no more.
+    let faulty = [&a[0], &a[1], &a[2], &a[4], &b[2], &b[4]];
+    assert_eq!(judge(&faulty, 2).counts.broken, 2);
 }

@@ -7,8 +7,9 @@ use super::finding::{Finding, Findings, Place, Rule, Weight};
 use super::forks::Forks;
 use super::hash::Hash;
 use super::lineage::{Lineage, Parent};
+use super::mismatches::Effort;
 use super::report::{Report, SessionReport, Totals, Verdict};
-use super::session::{Effort, Entry, Session};
+use super::session::{Entry, Session};
 use crate::canonical::CanonicalError;
 
 /// Sessions that may be in the middle of their records at once; the oldest is taken as complete.
@@ -36,13 +37,18 @@ pub struct Verifier {
     expectations: Expectations,
     sessions: BTreeMap<usize, Session>,
     lineages: BTreeMap<usize, Lineage>,
-    /// The session that ends with a hash.
-    heads: HashMap<Hash, usize>,
+    /// The sessions that end with a hash, but for the current one. Children of one fork end alike until they go their ways.
+    heads: HashMap<Hash, Vec<usize>>,
     current: Option<usize>,
     totals: Totals,
     unread: u64,
-    /// Sessions were taken as complete to make room: a record that continues nothing may continue one of them.
+    /// Sessions were taken as complete to make room.
     forgetful: bool,
+    /// How many records may still fail to link to anything without being wrong: each line that was beyond this kit may have been
+    /// right, and have had a successor; and that successor may have been taken for one of another session.
+    doubts: u64,
+    /// There was such a line.
+    lost: bool,
     /// Number, last line and last seq of the sessions whose `last_seq` is known.
     ends: Vec<(usize, u64, i64)>,
     effort: Effort,
@@ -63,20 +69,35 @@ impl Verifier {
         self.totals.lines += 1;
         self.totals.records += 1;
         let Some(number) = self.route(entry) else { return self.continues_nothing(entry) };
-        self.current = Some(number);
-        let Some(session) = self.sessions.get_mut(&number) else { return };
-        let old = session.head();
-        session.record(entry, &mut self.effort, &mut self.findings);
-        let new = session.head();
-        if let Some(old) = old
-            && self.heads.get(&old) == Some(&number)
-        {
-            self.heads.remove(&old);
+        if self.current != Some(number) {
+            self.turn_to(number);
         }
-        if let Some(new) = new {
-            self.heads.insert(new, number);
+        if let Some(session) = self.sessions.get_mut(&number) {
+            session.record(entry, self.unread, &mut self.effort, &mut self.findings);
         }
         self.trace(number, entry);
+    }
+
+    /// Leaves the current session where a later record finds it again, and takes up another.
+    fn turn_to(&mut self, number: usize) {
+        if let Some(left) = self.current
+            && let Some(head) = self.sessions.get(&left).and_then(Session::head)
+        {
+            self.heads.entry(head).or_default().push(left);
+        }
+        if let Some(head) = self.sessions.get(&number).and_then(Session::head) {
+            self.forget_head(head, number);
+        }
+        self.current = Some(number);
+    }
+
+    fn forget_head(&mut self, head: Hash, number: usize) {
+        if let Some(numbers) = self.heads.get_mut(&head) {
+            numbers.retain(|other| *other != number);
+            if numbers.is_empty() {
+                self.heads.remove(&head);
+            }
+        }
     }
 
     /// What a record says about where its session comes from.
@@ -110,12 +131,13 @@ impl Verifier {
     pub fn unread(&mut self, line: u64, error: &CanonicalError) {
         self.totals.lines += 1;
         self.unread += 1;
-        let session = self.current.and_then(|number| self.sessions.get_mut(&number));
-        if let Some(session) = session {
-            session.hole();
+        if let Some(lineage) = self.current.and_then(|number| self.lineages.get_mut(&number)) {
+            lineage.give_up();
         }
         let place = Place { session: self.current, line, seq: None };
         let finding = if error.reason.is_ignorance() {
+            self.lost = true;
+            self.doubts += 2;
             Finding::new(Weight::Unverifiable, Rule::Known, place, format!("The line cannot be judged: {error}."))
         } else {
             Finding::new(Weight::Broken, Rule::Record, place, format!("The line is not a record: {error}."))
@@ -134,7 +156,7 @@ impl Verifier {
         let current = self.current.filter(|number| self.sessions.contains_key(number));
         let is_next = |number: usize| self.sessions[&number].next_seq() == record.seq;
         let links = |number: usize| link.is_some() && self.sessions[&number].head() == link;
-        let by_head = link.and_then(|hash| self.heads.get(&hash)).copied();
+        let by_head = link.and_then(|hash| self.heads.get(&hash)?.first().copied());
         let continued = current.filter(|number| links(*number)).or(by_head).filter(|number| is_next(*number));
         if continued.is_some() {
             return continued;
@@ -147,11 +169,28 @@ impl Verifier {
         if is_marker && !current.is_some_and(is_next) && (has_parent || current.is_none()) {
             return Some(self.begin_segment(entry));
         }
-        let head_is_unknown = |number: usize| self.sessions[&number].head().is_none();
-        if self.forgetful && !current.is_some_and(|number| is_next(number) && head_is_unknown(number)) {
+        if self.forgetful {
             return None;
         }
+        let follows = current.filter(|number| self.sessions[number].may_continue(record.seq, self.unread));
+        if self.doubts > 0 && record.seq > 1 {
+            self.doubts -= 1;
+            return follows.or_else(|| Some(self.begin_in_the_middle(entry)));
+        }
         current.or_else(|| Some(self.begin(entry)))
+    }
+
+    /// A session whose records until here are beyond this kit, as far as anybody here can say.
+    fn begin_in_the_middle(&mut self, entry: Entry<'_>) -> usize {
+        let number = self.begin(entry);
+        let seq = entry.record.seq;
+        if let Some(session) = self.sessions.get_mut(&number) {
+            session.inherits(seq, entry.record.prev_hash.clone());
+        }
+        let place = Place { session: Some(number), line: entry.line, seq: Some(seq) };
+        let message = format!("The record does not link to any that could be read; record {} may be among those that could not.", seq - 1);
+        self.findings.push(Finding::new(Weight::Unverifiable, Rule::Known, place, message));
+        number
     }
 
     fn continues_nothing(&mut self, entry: Entry<'_>) {
@@ -170,7 +209,7 @@ impl Verifier {
         self.note_repeated_beginning(entry);
         self.totals.sessions += 1;
         let number = self.totals.sessions;
-        self.sessions.insert(number, Session::new(number, entry.line));
+        self.sessions.insert(number, Session::new(number, entry.line, self.unread));
         number
     }
 
@@ -202,10 +241,8 @@ impl Verifier {
 
     fn close(&mut self, number: usize) {
         let Some(mut session) = self.sessions.remove(&number) else { return };
-        if let Some(head) = session.head()
-            && self.heads.get(&head) == Some(&number)
-        {
-            self.heads.remove(&head);
+        if let Some(head) = session.head() {
+            self.forget_head(head, number);
         }
         session.close(&mut self.findings);
         if let Some(finding) = self.lineages.remove(&number).and_then(|lineage| lineage.close(&session)) {
@@ -259,7 +296,8 @@ impl Verifier {
 
     fn check_last_seqs(&mut self) {
         let (known, found) = (self.expectations.last_seq.len(), self.totals.sessions);
-        if known == 0 || found == 0 {
+        // After a line that nobody could read it is not known which session is which.
+        if known == 0 || found == 0 || (self.lost && known != found) {
             return;
         }
         if known != found {
