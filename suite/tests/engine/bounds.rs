@@ -78,6 +78,22 @@ async fn what_is_no_answer_is_a_finding() {
     }
 }
 
+/// A body without end is left at the bound, and the bound is named.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_is_too_long_is_a_finding_with_the_bound() {
+    let answer = || {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n\"";
+        Answer::Endless(head.to_owned(), "x".repeat(1 << 20))
+    };
+    let scenario = &READS[..READS.find("  - id: raw").unwrap()];
+    let report = check(answer, scenario, settings().timeout).await;
+    assert_eq!(broken(&report), ["R-OWN-1"]);
+    let finding = &crate::contract::rule(&report, "R-OWN-1").findings[0];
+    assert!(finding.mismatches[0].actual.contains("longer than 16777216 bytes"), "{:?}", finding.mismatches);
+    let shown: usize = report.scenarios.iter().flat_map(|s| &s.transcript).flat_map(|e| &e.response).map(String::len).sum();
+    assert!(shown < 10_000, "the report shows {shown} bytes of it");
+}
+
 /// Events that go on and on are no end, and a lively stream is no reason to stay.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_that_never_ends_is_left() {

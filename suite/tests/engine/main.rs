@@ -4,6 +4,7 @@ mod blame;
 mod bounds;
 mod budget;
 mod contract;
+mod follow;
 mod order;
 mod races;
 mod sending;
