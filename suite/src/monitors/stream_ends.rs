@@ -2,7 +2,8 @@
 //!
 //! Speaks of streams that the server closed although the terminal event above their cursor had not come, and of streams that stayed open
 //! long after it. Streams that were cut, that the kit left, or that crossed a bound are prefixes and end as they may. When the history
-//! itself has no terminal event although the execution ended, no stream can bring one: `one-terminal`.
+//! itself has no terminal event although the execution ended, no stream can bring one: `one-terminal`. When a list with the same cursor
+//! leaves it out too, the cursor is at fault: `cursor`.
 
 use super::World;
 use super::finding::{Observation, mismatch};
@@ -54,6 +55,10 @@ fn closed_early(execution: &Execution<'_>, reading: &Reading<'_>, cursor: i64) -
         return None;
     }
     if let Some((witness, event, _)) = execution.terminals().next() {
+        let lacks_it = |other: &Reading<'_>| other.missing.iter().any(|missing| missing.sequence == event.sequence);
+        if execution.readings.iter().any(|other| other.is_list() && other.start == reading.start && lacks_it(other)) {
+            return None;
+        }
         let expected = format!("{} with sequence {}, then the end", event.kind, event.sequence);
         return early(expected, Some(witness.exchange.id));
     }
@@ -132,6 +137,13 @@ mod tests {
             assert_eq!(accusers([Ask::list("e", &all), Ask::stream("e", &[], StreamEnd::Closed).after(after)]), [""; 0]);
         }
         assert_eq!(accusers([Ask::stream("e", &[], StreamEnd::Closed).after(3)]), [""; 0]);
+    }
+
+    #[test]
+    fn a_cursor_that_skips_the_end_is_one_finding() {
+        let all = events(RUN);
+        let run = [Ask::list("e", &all), Ask::list("e", &[]).after(3), Ask::stream("e", &[], StreamEnd::Closed).after(3)];
+        assert_eq!(accusers(run), ["cursor"]);
     }
 
     #[test]
