@@ -237,7 +237,7 @@ mod tests {
     fn durations() {
         assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(duration("2m"), Ok(Duration::from_mins(2)));
         assert!(duration("ten").is_err());
         assert!(duration("0s").is_err());
         assert!(duration("-1s").is_err());

@@ -64,7 +64,8 @@ pub async fn run(args: &RunArgs, look: Look, out: &mut dyn Write) -> Result<u8, 
     }
     let options = terminal::Options { colour: look.colour, show_wire: args.show_wire, quiet: args.quiet, width: look.width };
     let text = terminal::render(&report, &options);
-    let written = if !args.reports.iter().any(Destination::is_stdout) { out.write_all(text.as_bytes()) } else { Ok(()) };
+    let taken = args.reports.iter().any(Destination::is_stdout);
+    let written = if taken { Ok(()) } else { out.write_all(text.as_bytes()) };
     written.map_err(|problem| CommandError::Write { path: "standard output".into(), problem })?;
     Ok(report.exit.code)
 }

@@ -185,18 +185,17 @@ fn curl(exchange: &Exchange, hidden: &Hidden) -> Option<String> {
     if is_raw(exchange) || !request.url.starts_with("http") {
         return None;
     }
-    let mut line = "curl -sS -i -N".to_owned();
+    let mut words = vec!["curl -sS -i -N".to_owned()];
     if request.method != "GET" {
-        line.push_str(&format!(" -X {}", request.method));
+        words.push(format!("-X {}", request.method));
     }
-    for (name, value) in request.headers.iter().filter(|(name, _)| name != "user-agent") {
-        line.push_str(&format!(" -H {}", quote(&hidden.header(name, value))));
-    }
+    let headers = request.headers.iter().filter(|(name, _)| name != "user-agent");
+    words.extend(headers.map(|(name, value)| format!("-H {}", quote(&hidden.header(name, value)))));
     if let Some(body) = &request.body {
-        line.push_str(&format!(" --data-binary {}", quote(std::str::from_utf8(body).ok()?)));
+        words.push(format!("--data-binary {}", quote(std::str::from_utf8(body).ok()?)));
     }
-    line.push_str(&format!(" {}", quote(&request.url)));
-    Some(line)
+    words.push(quote(&request.url));
+    Some(words.join(" "))
 }
 
 /// For a POSIX shell.

@@ -12,6 +12,7 @@ use super::schema;
 use super::stimuli::{self, Stimuli};
 use crate::fixtures::Fixtures;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Files of a contract folder that hold no scenarios.
@@ -40,7 +41,7 @@ impl Catalogue {
             preambles = reader.read("preambles.yaml", |node, file| decode_preambles(node, file, contract, &known, operations.grpc))?;
         }
         let mut areas = Vec::new();
-        for (file, _) in fixtures.of_contract(contract).filter(|(file, _)| !TABLES.contains(file) && file.ends_with(".yaml")) {
+        for (file, _) in fixtures.of_contract(contract).filter(|(file, _)| !TABLES.contains(file) && is_yaml(file)) {
             let names = Names { contract, preambles: &preambles, operations: &known, grpc: operations.grpc };
             areas.push(reader.read(file, |node, path| {
                 let area = decode::area(node, path, &names)?;
@@ -67,6 +68,10 @@ impl Catalogue {
         scenario.steps.iter().for_each(|step| collect_rules(step, &mut rules));
         rules
     }
+}
+
+fn is_yaml(file: &str) -> bool {
+    Path::new(file).extension().is_some_and(|extension| extension == "yaml")
 }
 
 /// Paths of scenarios start with contract and area; two files with one area could hold two cases under one path.
@@ -101,7 +106,9 @@ fn decode_preambles(
     for (key, node) in fields.entries("preambles")? {
         let names = Names { contract, preambles: &preambles, operations, grpc };
         let mut steps = decode::steps(node.items(), file, &names)?;
-        steps.iter_mut().for_each(|step| step.given = true);
+        for step in &mut steps {
+            step.given = true;
+        }
         preambles.insert(key.name.clone(), steps);
     }
     Ok(preambles)

@@ -76,6 +76,9 @@ impl miette::Diagnostic for Diagnostic {
     }
 }
 
+/// The most names that are listed when none is near.
+const FEW: usize = 24;
+
 /// `did you mean ...?` for the nearest name, else the list of a few known ones.
 pub fn suggestion<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
@@ -83,7 +86,6 @@ pub fn suggestion<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> 
     if nearest.0 <= wrong.chars().count().max(3) / 3 {
         return Some(format!("did you mean `{}`?", nearest.1));
     }
-    const FEW: usize = 24;
     (known.len() <= FEW).then(|| format!("known here: {}", known.join(", ")))
 }
 

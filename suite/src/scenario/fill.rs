@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Why something could not be filled in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,11 +39,15 @@ impl Scope {
     }
 
     pub fn set(&self, name: &str, value: Value) {
-        self.values.lock().expect("no panic while holding it").insert(name.to_owned(), value);
+        self.values().insert(name.to_owned(), value);
     }
 
     pub fn get(&self, name: &str) -> Option<Value> {
-        self.values.lock().expect("no panic while holding it").get(name).cloned()
+        self.values().get(name).cloned()
+    }
+
+    fn values(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Fills in a whole template.

@@ -137,7 +137,7 @@ impl Matcher {
                 }
             }
             "$exactly" | "$literal" => {
-                self.require(actual.is_some_and(|a| equal(operand, a)), path, actual, || format!("exactly {}", show(Some(operand))))
+                self.require(actual.is_some_and(|a| equal(operand, a)), path, actual, || format!("exactly {}", show(Some(operand))));
             }
             "$in" => {
                 let found = actual.is_some_and(|a| elements(operand).iter().any(|o| equal(o, a)));
