@@ -72,7 +72,7 @@ fn every_room_is_known() {
 fn manifests_open_no_other_doors() {
     for (room, doors) in DOORS {
         let packages = |room: &&str| if *room == "suite" { "proofmark".to_owned() } else { format!("proofmark-{room}") };
-        let allowed: BTreeSet<String> = doors.iter().map(|room| packages(room)).collect();
+        let allowed: BTreeSet<String> = doors.iter().map(packages).collect();
         for section in [|title: &str| title.ends_with("dependencies") && !title.contains("dev-"), |title: &str| title.contains("dev-")] {
             let ours: BTreeSet<String> =
                 dependencies(room, section).into_iter().filter(|name| name == "proofmark" || name.starts_with("proofmark-")).collect();

@@ -15,15 +15,15 @@ fn zero_when_something_held_and_nothing_was_broken() {
 
 #[test]
 fn one_when_a_must_was_broken() {
-    let breaks = |id: &&str| id.starts_with("HR-DESC-");
-    let defect = defects().iter().find(|d| d.contract == "harness-runtime" && d.breaks.iter().any(|id| breaks(&id))).unwrap();
+    let breaks = |id: &&'static str| id.starts_with("HR-DESC-");
+    let defect = defects().iter().find(|d| d.contract == "harness-runtime" && d.breaks.iter().any(breaks)).unwrap();
     let server = Served::start(&["--listen", "harness-runtime=127.0.0.1:0", "--defect", defect.name]);
     let done = proofmark(&["--target", server.url(), "harness-runtime/describe/**", "--report", "json=-"]);
     done.exits(1);
     let report = done.json();
     let requirements = report["targets"][0]["requirements"].as_array().unwrap();
     let broken: Vec<&str> = requirements.iter().filter(|r| r["status"] == "broken").map(|r| r["id"].as_str().unwrap()).collect();
-    assert_eq!(broken, defect.breaks.iter().copied().filter(|id| breaks(&id)).collect::<Vec<_>>());
+    assert_eq!(broken, defect.breaks.iter().copied().filter(breaks).collect::<Vec<_>>());
     assert_eq!(report["exit"]["code"], 1);
 }
 

@@ -62,7 +62,7 @@ async fn a_value_of_the_wrong_kind_blocks_and_is_no_fault_of_the_kit() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_expectation_blames_the_rule_that_it_names() {
-    let scenario = r#"
+    let scenario = r"
   - id: read
     title: A thing is read
     steps:
@@ -73,7 +73,7 @@ async fn each_expectation_blames_the_rule_that_it_names() {
           - { rule: R-OWN-2, body: { size: 1 } }
           - { rule: R-WISH-1, body: { colour: red } }
           - { rule: R-HABIT-1, body: { weight: 3 } }
-"#;
+";
     let good = json!({ "size": 1, "colour": "red", "weight": 3 });
     let report = check(scenario, (200, good.clone()), (201, json!({}))).await;
     assert_all_passed(&report);
@@ -95,7 +95,7 @@ async fn each_expectation_blames_the_rule_that_it_names() {
     assert_eq!(rule(&report, "R-HABIT-1").status, Status::Differs);
 }
 
-const DISPUTED: &str = r#"
+const DISPUTED: &str = r"
   - id: odd
     title: A thing is put twice
     steps:
@@ -105,7 +105,7 @@ const DISPUTED: &str = r#"
         expect:
           - { rule: R-ODD-1, status: { $readings: { plain: 201, odd: 409 } } }
           - { rule: R-OWN-1, body: { code: { $absent: true } } }
-"#;
+";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_reading_of_a_disputed_rule_is_accepted_and_noted() {
@@ -150,12 +150,12 @@ async fn what_went_another_way_is_not_exercised() {
 /// The first round that breaks is enough; the same difference is told once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broken_round_ends_the_case() {
-    let scenario = r#"
+    let scenario = r"
   - id: rounds
     title: Again and again
     rounds: 9
     steps: [{ call: putThing, path: { id: a }, body: {}, expect: [{ rule: R-OWN-1, status: 201 }] }]
-"#;
+";
     let server = Server::start(|seen| async move {
         match seen.path.as_str() {
             "/" => json(200, &json!({ "name": "relay" })),

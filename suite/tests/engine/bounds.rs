@@ -134,11 +134,11 @@ async fn the_deadline_of_the_run_ends_it_and_keeps_what_was_seen() {
         }
     })
     .await;
-    let steps = r#"
+    let steps = r"
   - { id: quick, title: Quick, steps: [{ call: getThing, path: { id: quick }, expect: [{ rule: R-OWN-1, status: 200 }] }] }
   - { id: slow, title: Slow, steps: [{ call: getThing, path: { id: slow }, expect: [{ rule: R-OWN-2, status: 200 }] }] }
-"#;
-    let settings = Settings { timeout: Duration::from_secs(600), deadline: Duration::from_secs(3), ..settings() };
+";
+    let settings = Settings { timeout: Duration::from_mins(10), deadline: Duration::from_secs(3), ..settings() };
     let report = tokio::time::timeout(FAR_TOO_LONG, run(steps, &server, &settings)).await.expect("it ends");
     assert_eq!(report.aborted.as_ref().map(|abort| abort.kind), Some(AbortKind::Deadline));
     let status = |id: &str| crate::contract::rule(&report, id).status;

@@ -88,12 +88,12 @@ async fn at_most_so_many_executions_are_alive_as_the_budget_allows() {
 async fn what_a_case_leaves_running_is_cancelled_before_the_next_one_starts() {
     let runs = Runs::new(usize::MAX);
     let server = runs.serve().await;
-    let steps = r#"
+    let steps = r"
   - id: left
     title: A run is left alone
     rounds: 5
     steps: [{ call: startRun, body: {}, expect: [{ rule: R-OWN-1, status: 202 }] }]
-"#;
+";
     let report = run(steps, &server, &Settings { in_flight: 1, ..settings() }).await;
     assert_all_passed(&report);
     let cancelled: Vec<Value> = server.seen().iter().filter(|seen| seen.path.ends_with("/cancel")).map(|seen| json!(seen.run())).collect();

@@ -75,7 +75,7 @@ pub(crate) fn fixtures(scenarios: &str) -> Fixtures {
 pub(crate) fn settings() -> Settings {
     Settings {
         timeout: Duration::from_secs(20),
-        deadline: Duration::from_secs(60),
+        deadline: Duration::from_mins(1),
         wait_ready: Duration::from_secs(20),
         ..Settings::default()
     }

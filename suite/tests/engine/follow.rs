@@ -1,7 +1,7 @@
 //! `follow` and `await`: what is read, how often, from where on, and what counts as the end.
 
 use crate::contract::{assert_all_passed, broken, case, rule, run, settings};
-use crate::server::{Answer, STREAM, Seen, Server, json, stream};
+use crate::server::{Answer, STREAM, Seen, Server, frames, json, stream};
 use proofmark::runner::settings::Settings;
 use proofmark_reports::model::{Outcome, Status, TargetReport};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ async fn serve(answer: impl Fn(usize, &Seen) -> Answer + Send + Sync + 'static) 
 
 /// These events, and then the connection breaks.
 fn cut(events: &[Value]) -> Answer {
-    let frames: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let frames = frames(events);
     let head = STREAM.replace("connection: close", "transfer-encoding: chunked");
     Answer::Bytes(format!("{head}{:x}\r\n{frames}\r\n", frames.len()).into_bytes())
 }
@@ -77,7 +77,7 @@ async fn an_event_that_comes_twice_is_one_event() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_kit_hangs_up_when_it_has_what_it_waited_for() {
-    let first = || format!("{STREAM}data: {}\n\ndata: {}\n\n", events()[0], events()[1]);
+    let first = || format!("{STREAM}{}", frames(&events()[..2]));
     let waits = [
         ("until: { count: 1 }, ", "types: [queued]"),
         ("until: { event: tick }, ", "types: [queued, tick]"),

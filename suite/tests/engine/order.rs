@@ -27,8 +27,8 @@ async fn order(seed: u64) -> (Vec<String>, Vec<Value>) {
         Server::start(|seen| async move { if seen.path == "/" { json(200, &json!({ "name": "relay" })) } else { json(201, &json!({})) } })
             .await;
     assert_all_passed(&run(&scenarios(), &server, &Settings { jobs: 1, seed, ..settings() }).await);
-    let seen: Vec<_> = server.seen().into_iter().filter(|seen| seen.path != "/").collect();
-    (seen.iter().map(|seen| seen.path.clone()).collect(), seen.iter().map(|seen| seen.body["key"].clone()).collect())
+    let puts: Vec<_> = server.seen().into_iter().filter(|request| request.path != "/").collect();
+    (puts.iter().map(|put| put.path.clone()).collect(), puts.iter().map(|put| put.body["key"].clone()).collect())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

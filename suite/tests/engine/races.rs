@@ -14,7 +14,7 @@ const ROUNDS: usize = 12;
 
 fn race(branch: &str) -> String {
     format!(
-        r#"
+        r"
   - id: race
     title: Two at once
     rounds: {ROUNDS}
@@ -24,7 +24,7 @@ fn race(branch: &str) -> String {
           - {{ {branch}, save: {{ right: $response }} }}
         expect:
           - {{ rule: R-OWN-1, each: [left, right], status: 200 }}
-"#
+"
     )
 }
 
@@ -61,13 +61,13 @@ async fn both_requests_of_a_race_are_in_flight_at_once_in_every_round() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_request_after_the_other_does_not_pass_for_a_race() {
     let server = only_together().await;
-    let steps = r#"
+    let steps = r"
   - id: apart
     title: One after the other
     steps:
       - { call: getThing, path: { id: t }, save: { left: $status } }
       - { call: getThing, path: { id: t }, save: { right: $status } }
-"#;
+";
     let report = run(steps, &server, &Settings { timeout: Duration::from_millis(500), ..settings() }).await;
     assert_eq!(case(&report, "apart").outcome, Outcome::Blocked);
     assert!(server.count("GET", "/things/t") <= 1, "the second one was never sent");

@@ -16,22 +16,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// One write and one read, each with its own rule.
-const TWO: &str = r#"
+const TWO: &str = r"
   - id: write
     title: A thing is put
     steps: [{ call: putThing, path: { id: w }, body: { size: 1 }, expect: [{ rule: R-OWN-1, status: 201 }] }]
   - id: read
     title: A thing is read
     steps: [{ call: getThing, path: { id: r }, expect: [{ rule: R-OWN-2, status: 201 }] }]
-"#;
+";
 
-async fn answering(answer: fn() -> Answer) -> Server {
+type Making = fn() -> Answer;
+
+async fn answering(answer: Making) -> Server {
     Server::start(move |seen| async move { if seen.path == "/" { json(200, &json!({ "name": "relay" })) } else { answer() } }).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_answer_makes_the_kit_repeat_itself() {
-    let answers: [(&str, fn() -> Answer); 7] = [
+    let answers: [(&str, Making); 7] = [
         ("closed", || Answer::Close),
         ("silent", || Answer::Silence),
         ("garbage", || Answer::Bytes(b"\x00\x01 nothing\r\n\r\n".to_vec())),
@@ -83,11 +85,11 @@ async fn a_busy_server_is_asked_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_about_a_busy_answer_gets_it() {
     let server = busy_at_first(429).await;
-    let steps = r#"
+    let steps = r"
   - id: busy
     title: The server says that it is busy
     steps: [{ call: putThing, path: { id: w }, body: {}, expect: [{ rule: R-OWN-1, status: 429 }] }]
-"#;
+";
     assert_all_passed(&run(steps, &server, &settings()).await);
     assert_eq!(server.count("POST", "/things/w"), 1);
 }
@@ -96,13 +98,13 @@ async fn a_step_about_a_busy_answer_gets_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_stays_busy_blocks() {
     let server = answering(|| Answer::Json(503, json!({}))).await;
-    let steps = r#"
+    let steps = r"
   - id: busy
     title: Nothing comes of it
     steps:
       - { given: putThing, path: { id: w }, body: {} }
       - { call: getThing, path: { id: w }, expect: [{ rule: R-OWN-1, status: 200 }] }
-"#;
+";
     let report = run(steps, &server, &Settings { timeout: Duration::from_secs(1), ..settings() }).await;
     assert_eq!(case(&report, "busy").outcome, Outcome::Blocked);
     assert_eq!((broken(&report), rule(&report, "R-PUT-1").status), (Vec::new(), Status::NotExercised));

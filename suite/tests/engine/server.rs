@@ -1,6 +1,7 @@
 //! A recording HTTP server: every request is remembered, and answered by a function of the test.
 
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,8 +50,14 @@ pub(crate) fn json(status: u16, body: &Value) -> Answer {
 }
 
 pub(crate) fn stream(events: &[Value]) -> Answer {
-    let frames: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-    Answer::Bytes(format!("{STREAM}{frames}").into_bytes())
+    Answer::Bytes(format!("{STREAM}{}", frames(events)).into_bytes())
+}
+
+pub(crate) fn frames(events: &[Value]) -> String {
+    events.iter().fold(String::new(), |mut text, event| {
+        write!(text, "data: {event}\n\n").unwrap();
+        text
+    })
 }
 
 type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
