@@ -23,7 +23,7 @@ pub(crate) fn tree(message: &DynamicMessage) -> std::result::Result<Json<'static
 
 /// Paths are built from the inside out and turned around once at the end.
 fn fail<T>(reason: Reason) -> Result<T> {
-    Err(Box::new(CanonicalError { reason, segments: Vec::new() }))
+    Err(Box::new(CanonicalError::new(reason, Vec::new())))
 }
 
 fn inside<T>(result: Result<T>, segment: impl FnOnce() -> Segment) -> Result<T> {

@@ -42,16 +42,24 @@ impl Reason {
 
 /// A document without a canonical form, with the place that is to blame.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason} at {}", path(.segments))]
+#[error("{reason} at {}{}", path(.segments), .offset.map(|at| format!(", byte {at}")).unwrap_or_default())]
 pub struct CanonicalError {
     pub reason: Reason,
     /// From the root of the document.
     pub segments: Vec<Segment>,
+    /// In the text, from 0; known where the text is not JSON.
+    pub offset: Option<usize>,
+}
+
+impl CanonicalError {
+    pub fn new(reason: Reason, segments: Vec<Segment>) -> Self {
+        Self { reason, segments, offset: None }
+    }
 }
 
 impl From<JsonError> for CanonicalError {
     fn from(error: JsonError) -> Self {
         let segments = error.segments();
-        Self { reason: Reason::Json(error.problem), segments }
+        Self { reason: Reason::Json(error.problem), segments, offset: Some(error.offset) }
     }
 }

@@ -56,7 +56,7 @@ pub fn tree(message: &DynamicMessage) -> Result<Json<'static>, CanonicalError> {
 pub fn canonical(message: &DynamicMessage) -> Result<Vec<u8>, CanonicalError> {
     let tree = dynamic::tree(message)?;
     let Some(known) = MessageType::named(message.descriptor().name()) else {
-        return Err(CanonicalError { reason: Reason::UnknownField(message.descriptor().full_name().to_owned()), segments: Vec::new() });
+        return Err(CanonicalError::new(Reason::UnknownField(message.descriptor().full_name().to_owned()), Vec::new()));
     };
     known.canonical_tree(&tree)
 }
@@ -68,7 +68,7 @@ pub fn canonical_of<M: prost::Message>(name: &str, message: &M) -> Result<Vec<u8
 
 /// A generated message of the package as a dynamic one. Fails on a message nested deeper than protobuf decoders read.
 pub fn to_dynamic<M: prost::Message>(name: &str, message: &M) -> Result<DynamicMessage, CanonicalError> {
-    let unknown = |reason| CanonicalError { reason, segments: Vec::new() };
+    let unknown = |reason| CanonicalError::new(reason, Vec::new());
     let descriptor = agentsessions::message(name).ok_or_else(|| unknown(Reason::UnknownField(name.to_owned())))?;
     DynamicMessage::decode(descriptor, message.encode_to_vec().as_slice()).map_err(|_| unknown(Reason::Json(json::Problem::TooDeep(100))))
 }

@@ -38,7 +38,7 @@ impl<'j> Writer<'j, '_> {
             Step::Member(name) => Segment::Member((*name).to_owned()),
             Step::Index(index) => Segment::Index(*index),
         };
-        CanonicalError { reason, segments: self.path.iter().map(segment).collect() }
+        CanonicalError::new(reason, self.path.iter().map(segment).collect())
     }
 
     fn fail<T>(&self, reason: Reason) -> Result<T> {
@@ -85,7 +85,7 @@ impl<'j> Writer<'j, '_> {
         let mut seen = 0_u32;
         for (name, value) in members {
             let Some(index) = message.find(name) else {
-                self.unknown(Reason::UnknownField(name.to_string()));
+                self.unknown(Reason::UnknownField(excerpt(name)));
                 continue;
             };
             let field = &message.fields[index];

@@ -68,7 +68,6 @@ impl<'j> Deviant<'j> {
         match form.first {
             _ if self.envelope.seq != 1 => Some(recorded.clone()),
             First::AsRecorded => Some(recorded.clone()),
-            First::Empty => Some(String::new()),
             First::Zeros => Some("0".repeat(64)),
             First::Omitted => None,
         }

@@ -146,7 +146,12 @@ pub(super) struct Place {
 impl Finding {
     pub(super) fn new(weight: Weight, rule: Rule, place: Place, message: impl Into<String>) -> Self {
         let Place { session, line, seq } = place;
-        Self { weight, rule, session, line, seq, message: message.into(), details: Vec::new() }
+        let mut message = message.into();
+        if let Some((end, _)) = message.char_indices().nth(LONGEST) {
+            message.truncate(end);
+            message.push('…');
+        }
+        Self { weight, rule, session, line, seq, message, details: Vec::new() }
     }
 
     pub(super) fn with(mut self, name: &'static str, value: &dyn fmt::Display) -> Self {
@@ -162,6 +167,9 @@ pub(super) struct Findings {
     counts: BTreeMap<Weight, u64>,
     first_broken: Option<(u64, Option<usize>, Option<i64>)>,
 }
+
+/// Characters of a message: it may quote what a target wrote.
+const LONGEST: usize = 600;
 
 /// How many findings are kept in full.
 pub const LISTED: usize = 1000;

@@ -44,7 +44,6 @@ pub(super) enum Defaults {
 pub(super) enum First {
     #[default]
     AsRecorded,
-    Empty,
     Zeros,
     Omitted,
 }
@@ -65,7 +64,7 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
 });
 
 /// Each sets one deviation. Two of one kind exclude each other.
-const DEVIATIONS: [fn(Form) -> Form; 15] = [
+const DEVIATIONS: [fn(Form) -> Form; 14] = [
     |form| Form { seq_number: true, ..form },
     |form| Form { fence: true, ..form },
     |form| Form { code_points: true, ..form },
@@ -77,7 +76,6 @@ const DEVIATIONS: [fn(Form) -> Form; 15] = [
     |form| Form { defaults: Defaults::PrintedWithNull, ..form },
     |form| Form { first: First::Zeros, ..form },
     |form| Form { first: First::Omitted, ..form },
-    |form| Form { first: First::Empty, ..form },
     |form| Form { int64_numbers: true, ..form },
     |form| Form { ascii: true, ..form },
     |form| Form { spaced: true, ..form },
@@ -109,7 +107,6 @@ impl Form {
         name(self.defaults == Defaults::PrintedWithNull, "fields at zero are printed, absent messages as null");
         name(self.first == First::Zeros, "the first link is hashed as 64 zeros");
         name(self.first == First::Omitted, "the first link is left out of the hash");
-        name(self.first == First::Empty, "the first link is hashed as empty, against what is recorded");
         name(self.int64_numbers, "64-bit integers are hashed as numbers");
         name(self.ascii, "characters beyond ASCII are escaped");
         name(self.spaced, "a space follows each comma and colon");
@@ -132,7 +129,7 @@ mod tests {
         let forms = Form::known();
         assert!(forms.iter().enumerate().all(|(index, form)| !forms[..index].contains(form)));
         assert!(forms.is_sorted_by_key(Form::size));
-        assert_eq!(forms.iter().filter(|form| form.size() == 1).count(), 15);
+        assert_eq!(forms.iter().filter(|form| form.size() == 1).count(), 14);
         assert!(forms.iter().all(|form| form.size() <= TOGETHER));
         assert!(forms.contains(&Form { names: Names::CamelAll, html: true, seq_number: true, first: First::Zeros, ..Form::default() }));
     }

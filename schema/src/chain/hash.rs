@@ -70,6 +70,15 @@ impl HashText {
         }
     }
 
+    /// What stands in the record.
+    pub(super) fn raw(&self) -> String {
+        match self {
+            Self::Empty => String::new(),
+            Self::Hash(hash) => hash.to_string(),
+            Self::Other(text) => text.clone(),
+        }
+    }
+
     pub fn hash(&self) -> Option<Hash> {
         match self {
             Self::Hash(hash) => Some(*hash),

@@ -60,8 +60,17 @@ pub(super) struct Envelope<'j> {
     unknown: Option<String>,
 }
 
+/// The hash that the content of a line would have at another place.
+pub(super) fn hash_at(line: &[u8], seq: i64, prev_hash: String) -> Option<Hash> {
+    let json = json::parse(line).ok()?;
+    let envelope = Envelope { seq, prev_hash, ..Envelope::read(&json).ok()? };
+    let mut canonical = Vec::new();
+    envelope.canonical(&mut canonical).ok()?;
+    Some(Hash::of(&canonical))
+}
+
 fn error(reason: Reason, member: Option<&str>) -> CanonicalError {
-    CanonicalError { reason, segments: member.map(|name| Segment::Member(name.to_owned())).into_iter().collect() }
+    CanonicalError::new(reason, member.map(|name| Segment::Member(name.to_owned())).into_iter().collect())
 }
 
 impl<'j> Envelope<'j> {

@@ -26,6 +26,8 @@ pub struct Report {
     pub verdict: Verdict,
     pub lines: u64,
     pub records: u64,
+    /// Lines that are neither blank nor records that can be read.
+    pub unread: u64,
     /// Records whose hash is that of their content.
     pub recomputed: u64,
     /// Records whose hash cannot be judged.
@@ -95,6 +97,7 @@ impl SessionReport {
 pub(super) struct Totals {
     pub(super) lines: u64,
     pub(super) records: u64,
+    pub(super) unread: u64,
     pub(super) recomputed: u64,
     pub(super) unverifiable: u64,
     pub(super) sessions: usize,
@@ -120,6 +123,7 @@ impl Report {
             verdict,
             lines: totals.lines,
             records: totals.records,
+            unread: totals.unread,
             recomputed: totals.recomputed,
             unverifiable: totals.unverifiable,
             session_count: totals.sessions,

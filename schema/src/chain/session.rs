@@ -6,7 +6,7 @@ use super::evidence::Evidence;
 use super::finding::{Finding, Findings, Place, Rule, Weight};
 use super::hash::{Hash, HashText};
 use super::mismatches::{Effort, Mismatches, Whole};
-use super::record::{Check, Record};
+use super::record::{Check, Record, hash_at};
 
 /// Findings of one kind that one session lists in full.
 pub(super) const EACH: usize = 20;
@@ -127,11 +127,17 @@ impl Session {
             self.first_link = entry.record.prev_hash.hash();
         }
         let holes = std::mem::replace(&mut self.unread, unread).abs_diff(unread);
-        let in_place = self.step(entry, holes, out);
-        self.hash(entry, effort, out);
+        let in_place = if self.is_next_by_hash(entry) {
+            self.step_by_hash(entry, out);
+            true
+        } else {
+            let in_place = self.step(entry, holes, out);
+            self.hash(entry, effort, out);
+            in_place
+        };
         self.fence(entry);
         if in_place && !self.disturbed {
-            for objection in self.evidence.record(entry.record.seq, &entry.record.facts) {
+            for objection in self.evidence.record(self.last_seq, &entry.record.facts) {
                 out.push(self.finding(objection.weight, objection.rule, entry, objection.message));
             }
         }
@@ -139,6 +145,30 @@ impl Session {
             let message = format!("Content is kept at a {uri} without a digest: the chain does not cover it.");
             out.push(self.finding(Weight::Warning, Rule::Digest, entry, message));
         }
+    }
+
+    /// Whether the recorded hash is right for the next place in the session, and only what the record says of its place is not.
+    fn is_next_by_hash(&self, entry: Entry<'_>) -> bool {
+        let Some(head) = &self.head else { return false };
+        let record = entry.record;
+        let says_otherwise = record.seq != self.next_seq() || record.prev_hash != *head;
+        matches!(record.check, Check::Differs { .. })
+            && says_otherwise
+            && record.content_hash.hash().is_some()
+            && record.content_hash.hash() == hash_at(entry.text, self.next_seq(), head.raw())
+    }
+
+    /// Takes a record at the place that its hash has it; only what it says otherwise is wrong.
+    fn step_by_hash(&mut self, entry: Entry<'_>, out: &mut Findings) {
+        let (seq, next) = (entry.record.seq, self.next_seq());
+        if seq != next {
+            let message = format!("The record says seq {seq}; its hash is that of record {next}.");
+            out.push(self.finding(Weight::Broken, Rule::Order, entry, message));
+        }
+        self.link(entry, out);
+        self.disordered = true;
+        self.last_seq = next;
+        self.head = Some(entry.record.content_hash.clone());
     }
 
     /// Judges the place in the count; true when the record is the next one of the session.

@@ -204,7 +204,7 @@ fn a_line_beyond_the_kit_breaks_nothing_that_follows() {
         session
     };
     let (a, b) = (session("a"), session("b"));
-    let too_long = crate::canonical::CanonicalError { reason: crate::canonical::Reason::TooLong(1), segments: vec![] };
+    let too_long = crate::canonical::CanonicalError::new(crate::canonical::Reason::TooLong(1), Vec::new());
     let judge = |records: &[&v1::LogRecord], unread_at: usize| {
         let mut verifier = Verifier::new(Expectations::default());
         for (number, record) in (1..).zip(records) {

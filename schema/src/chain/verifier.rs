@@ -41,7 +41,6 @@ pub struct Verifier {
     heads: HashMap<Hash, Vec<usize>>,
     current: Option<usize>,
     totals: Totals,
-    unread: u64,
     /// Sessions were taken as complete to make room.
     forgetful: bool,
     /// How many records may still fail to link to anything without being wrong: each line that was beyond this kit may have been
@@ -73,7 +72,7 @@ impl Verifier {
             self.turn_to(number);
         }
         if let Some(session) = self.sessions.get_mut(&number) {
-            session.record(entry, self.unread, &mut self.effort, &mut self.findings);
+            session.record(entry, self.totals.unread, &mut self.effort, &mut self.findings);
         }
         self.trace(number, entry);
     }
@@ -130,7 +129,7 @@ impl Verifier {
     /// Takes a line that is not a record, or that nobody here can read.
     pub fn unread(&mut self, line: u64, error: &CanonicalError) {
         self.totals.lines += 1;
-        self.unread += 1;
+        self.totals.unread += 1;
         if let Some(lineage) = self.current.and_then(|number| self.lineages.get_mut(&number)) {
             lineage.give_up();
         }
@@ -147,7 +146,7 @@ impl Verifier {
 
     /// True once so much of something else was seen that reading on makes no sense.
     pub fn is_hopeless(&self) -> bool {
-        self.totals.records == 0 && self.unread >= NOT_A_JOURNAL
+        self.totals.records == 0 && self.totals.unread >= NOT_A_JOURNAL
     }
 
     fn route(&mut self, entry: Entry<'_>) -> Option<usize> {
@@ -157,9 +156,10 @@ impl Verifier {
         let is_next = |number: usize| self.sessions[&number].next_seq() == record.seq;
         let links = |number: usize| link.is_some() && self.sessions[&number].head() == link;
         let by_head = link.and_then(|hash| self.heads.get(&hash)?.first().copied());
-        let continued = current.filter(|number| links(*number)).or(by_head).filter(|number| is_next(*number));
-        if continued.is_some() {
-            return continued;
+        // Whatever its seq: what links to the last record of a session belongs to it.
+        let linked = current.filter(|number| links(*number)).or(by_head);
+        if linked.is_some() {
+            return linked;
         }
         if record.seq == 1 && !current.is_some_and(|number| self.sessions[&number].lacks(record.content_hash.hash())) {
             return Some(self.begin(entry));
@@ -172,7 +172,7 @@ impl Verifier {
         if self.forgetful {
             return None;
         }
-        let follows = current.filter(|number| self.sessions[number].may_continue(record.seq, self.unread));
+        let follows = current.filter(|number| self.sessions[number].may_continue(record.seq, self.totals.unread));
         if self.doubts > 0 && record.seq > 1 {
             self.doubts -= 1;
             return follows.or_else(|| Some(self.begin_in_the_middle(entry)));
@@ -209,7 +209,7 @@ impl Verifier {
         self.note_repeated_beginning(entry);
         self.totals.sessions += 1;
         let number = self.totals.sessions;
-        self.sessions.insert(number, Session::new(number, entry.line, self.unread));
+        self.sessions.insert(number, Session::new(number, entry.line, self.totals.unread));
         number
     }
 
@@ -291,7 +291,7 @@ impl Verifier {
 
     /// A session without events has an empty journal.
     fn is_empty_as_expected(&self) -> bool {
-        self.totals.records == 0 && self.unread == 0 && self.expectations.last_seq == [0]
+        self.totals.records == 0 && self.totals.unread == 0 && self.expectations.last_seq == [0]
     }
 
     fn check_last_seqs(&mut self) {

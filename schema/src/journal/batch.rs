@@ -35,7 +35,7 @@ impl Batch {
         let bytes = match chunk {
             Chunk::Lines(bytes) => bytes,
             Chunk::TooLong(bytes) => {
-                let error = CanonicalError { reason: Reason::TooLong(LONGEST_LINE), segments: Vec::new() };
+                let error = CanonicalError::new(Reason::TooLong(LONGEST_LINE), Vec::new());
                 return Self { bytes, outcomes: vec![(0, Outcome::Unread(Box::new(error)))] };
             }
         };

@@ -9,12 +9,25 @@ pub enum Segment {
 
 /// A path the way scenarios write it: `$.event.message.parts[0]`, and `$["a b"]` for names that are no identifiers.
 pub fn path(segments: &[Segment]) -> String {
-    let steps = segments.iter().map(|segment| match segment {
+    let step = |segment: &Segment| match segment {
         Segment::Index(index) => format!("[{index}]"),
-        Segment::Member(name) if is_identifier(name) => format!(".{name}"),
-        Segment::Member(name) => format!("[{name:?}]"),
-    });
-    std::iter::once("$".to_owned()).chain(steps).collect()
+        Segment::Member(name) if is_identifier(name) => format!(".{}", shortened(name)),
+        Segment::Member(name) => format!("[{:?}]", shortened(name)),
+    };
+    let (start, end) = if segments.len() > STEPS { (&segments[..STEPS - 4], &segments[segments.len() - 4..]) } else { (segments, &[][..]) };
+    let left_out = if end.is_empty() { "" } else { "…" };
+    format!("${}{left_out}{}", start.iter().map(step).collect::<String>(), end.iter().map(step).collect::<String>())
+}
+
+/// Paths longer than this many steps are shown with their middle left out.
+const STEPS: usize = 16;
+
+fn shortened(name: &str) -> String {
+    const LONGEST: usize = 40;
+    match name.char_indices().nth(LONGEST) {
+        None => name.to_owned(),
+        Some((end, _)) => format!("{}…", &name[..end]),
+    }
 }
 
 fn is_identifier(name: &str) -> bool {
@@ -32,7 +45,7 @@ pub enum Problem {
     Cut,
     #[error("more text follows the value")]
     Trailing,
-    #[error("the name {0:?} comes twice")]
+    #[error("the name {:?} comes twice", shortened(.0))]
     Duplicate(String),
     #[error("{0} is not JSON: a number has to be finite")]
     NotFinite(&'static str),

@@ -39,9 +39,13 @@ fn head(name: &str, report: &Report, text: &mut String) {
     let sessions = count(report.session_count as u64, "session");
     let recomputed = match report.recomputed {
         all if all == report.records => "every hash recomputed".to_owned(),
-        some => format!("{some} hashes recomputed"),
+        some => format!("{some} of {} hashes recomputed", report.records),
     };
-    line(text, format_args!("{} in {sessions}, {recomputed}", count(report.records, "record")));
+    let unread = match report.unread {
+        0 => String::new(),
+        some => format!("; {} could not be read", count(some, "line")),
+    };
+    line(text, format_args!("{} in {sessions}, {recomputed}{unread}", count(report.records, "record")));
     if let Some(first) = report.first_broken {
         let session = first.session.map(|number| format!(", session {number}")).unwrap_or_default();
         let seq = first.seq.map(|seq| format!(", seq {seq}")).unwrap_or_default();
