@@ -25,7 +25,7 @@ pub(super) fn check(world: &World<'_>) -> Observation {
     ordered.sort_by_key(|exchange| exchange.id);
     for exchange in ordered {
         let sent = exchange.request.headers.iter().any(|(_, value)| holds(value, &needles));
-        let answered = !matches!(exchange.reply, Reply::None(_));
+        let answered = speaks(&exchange.reply);
         let places: Vec<String> = texts(exchange).into_iter().filter(|(_, text)| echoes(text, &needles)).map(|(place, _)| place).collect();
         if places.is_empty() && sent && answered {
             seen.hold();
@@ -34,6 +34,19 @@ pub(super) fn check(world: &World<'_>) -> Observation {
         seen.accuse(&exchange.case, [exchange.id], mismatches.collect());
     }
     seen
+}
+
+/// Whether the answer is one of the runtime: a resource, an event, or a failure with a code. Whoever answers anything else kept nothing back.
+fn speaks(reply: &Reply) -> bool {
+    match reply {
+        Reply::Http(http) => {
+            let events = http.frames().is_some_and(|(frames, _)| frames.iter().any(|frame| frame.data.is_some()));
+            let said = |body: Value| ["id", "code", "events"].iter().any(|name| body.get(name).is_some());
+            events || http.json().is_some_and(said)
+        }
+        Reply::Grpc(_) => true,
+        Reply::None(_) => false,
+    }
 }
 
 fn needles(secrets: &[String]) -> BTreeSet<String> {
@@ -123,6 +136,7 @@ mod tests {
     fn each_answer_to_a_credential_holds() {
         assert_eq!(secretly(SECRET, [ask(), ask(), Ask::state("e", "running")]).held, 2);
         assert_eq!(secretly(SECRET, [ask().no_reply()]).held, 0);
+        assert_eq!(secretly(SECRET, [with_body("{}"), with_body("<h1>404</h1>")]).held, 0);
     }
 
     #[test]
@@ -160,6 +174,6 @@ mod tests {
         let secret = format!("Basic {}", STANDARD.encode("user:longpassword"));
         let ask = |body: &str| Ask::list("e", &events("queued")).header("authorization", &secret).body(Body::Whole(body.to_owned().into()));
         assert_eq!(secretly(&secret, [ask("user:longpassword")]).findings.len(), 1);
-        assert_eq!(secretly(&secret, [ask("user")]).held, 1);
+        assert_eq!(secretly(&secret, [ask(r#"{"id":"user"}"#)]).held, 1);
     }
 }
