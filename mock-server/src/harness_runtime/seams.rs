@@ -24,6 +24,8 @@ pub(crate) enum Moment {
 pub(crate) struct Hold {
     pub(crate) before: usize,
     pub(crate) pause: Duration,
+    /// Whether the changes that were held back are forgotten if their execution has ended meanwhile.
+    pub(crate) unless_ended: bool,
 }
 
 table! {

@@ -93,13 +93,13 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(Rule, "artifacts-by-id", "Artifacts are listed by id.", &["HR-ART-8", "HR-ART-23"]),
+        defect: defect(Rule, "artifacts-by-id", "Artifacts are listed by id.", &["HR-ART-8"]),
         install: |blueprint, applied| {
             listed(blueprint, applied, |_, artifacts| artifacts.sort_by(|left, right| left.id.cmp(&right.id)));
         },
     },
     Entry {
-        defect: defect(Rule, "artifacts-of-successes-only", "Of a failed execution no artifacts are listed.", &["HR-ART-8", "HR-ART-17"]),
+        defect: defect(Rule, "artifacts-of-successes-only", "Of a failed execution no artifacts are listed.", &["HR-ART-8"]),
         install: |blueprint, applied| {
             listed(blueprint, applied, |state, artifacts| {
                 if state == State::Failed {
@@ -125,7 +125,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(Rule, "artifact-announced-bare", "artifact.created leaves the metadata to the list.", &["HR-ART-6", "HR-ART-10"]),
+        defect: defect(Rule, "artifact-announced-bare", "artifact.created leaves the metadata to the list.", &["HR-ART-6"]),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.events.appended, applied, |reference, applied| {
                 Arc::new(move |mut event| {

@@ -2,11 +2,11 @@
 
 use super::{
     DefectKind::{Race, Rule},
-    Entry, defect, milliseconds, wrap,
+    Entry, defect, hold, milliseconds, wrap,
 };
 use crate::applied::Applied;
 use crate::harness_runtime::Blueprint;
-use crate::harness_runtime::machine::{CleanedUp, Effect, Step};
+use crate::harness_runtime::machine::{CleanedUp, Effect};
 use crate::harness_runtime::model::State;
 use crate::harness_runtime::problem::{Code, Problem};
 use crate::harness_runtime::rules::cancellation::CancelEffect;
@@ -15,12 +15,7 @@ use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
     Entry {
-        defect: defect(
-            Rule,
-            "cancel-answered-at-once",
-            "A cancel is answered when cancelling has begun.",
-            &["HR-CANCEL-2", "HR-CANCEL-23", "HR-CANCEL-25"],
-        ),
+        defect: defect(Rule, "cancel-answered-at-once", "A cancel is answered when cancelling has begun.", &["HR-CANCEL-2"]),
         install: |blueprint, applied| confirmed(blueprint, applied, |_| true),
     },
     Entry {
@@ -54,14 +49,19 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "cancel-of-approval-refused",
             "An execution cannot be cancelled while it waits for an approval.",
-            &["HR-CANCEL-17"],
+            &["HR-CANCEL-1", "HR-CANCEL-17"],
         ),
         install: |blueprint, applied| {
             effect(blueprint, applied, |state, right| if state == State::AwaitingApproval { refused(state) } else { right });
         },
     },
     Entry {
-        defect: defect(Rule, "cancel-of-input-refused", "An execution cannot be cancelled while it waits for an input.", &["HR-CANCEL-18"]),
+        defect: defect(
+            Rule,
+            "cancel-of-input-refused",
+            "An execution cannot be cancelled while it waits for an input.",
+            &["HR-CANCEL-1", "HR-CANCEL-18"],
+        ),
         install: |blueprint, applied| {
             effect(blueprint, applied, |state, right| if state == State::AwaitingInput { refused(state) } else { right });
         },
@@ -100,7 +100,7 @@ pub(super) static DEFECTS: &[Entry] = &[
                         return reference(moment, changes);
                     }
                     applied.count();
-                    vec![Hold { before: 0, pause: milliseconds(25) }]
+                    vec![Hold { unless_ended: true, ..hold(0, milliseconds(25)) }]
                 })
             });
         },
@@ -122,13 +122,20 @@ pub(super) static DEFECTS: &[Entry] = &[
                     step
                 })
             });
+            wrap(&mut blueprint.decisions.cleaned_up, applied, |reference, _| {
+                // The end is dated back to the cancel, so that both ends agree on the record.
+                Arc::new(move |situation, cleaned| {
+                    let begun = situation.store.execution(&cleaned.execution_id).map_or(situation.now, |execution| execution.updated_at);
+                    reference(&crate::harness_runtime::machine::Situation { now: begun, ..*situation }, cleaned)
+                })
+            });
             wrap(&mut blueprint.seams.step, applied, |reference, applied| {
                 Arc::new(move |moment, changes| {
                     if moment != Moment::CleanedUp || changes.is_empty() {
                         return reference(moment, changes);
                     }
                     applied.count();
-                    vec![Hold { before: 0, pause: milliseconds(60) }]
+                    vec![hold(0, milliseconds(60))]
                 })
             });
         },
@@ -138,7 +145,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "failed-cleanup-fails-the-run",
             "When the cleanup fails the execution has failed, not been cancelled.",
-            &["HR-CANCEL-25", "HR-CANCEL-26"],
+            &["HR-CANCEL-25"],
         ),
         install: |blueprint, applied| {
             let end = Arc::clone(&blueprint.decisions.end);
@@ -214,15 +221,15 @@ pub(super) static DEFECTS: &[Entry] = &[
     Entry {
         defect: defect(
             Rule,
-            "cancelled-before-cleanup",
-            "run.cancelled is recorded when cancelling begins, and the cleanup runs afterwards.",
-            &["HR-CANCEL-26"],
+            "cancel-without-cleanup",
+            "A cancellation is confirmed at once, and the provider's cleanup is never run.",
+            &["HR-CANCEL-22", "HR-CANCEL-26"],
         ),
         install: |blueprint, applied| {
             let cleaned_up = Arc::clone(&blueprint.decisions.cleaned_up);
             wrap(&mut blueprint.decisions.cancel, applied, |reference, applied| {
                 Arc::new(move |situation, request| {
-                    let step = reference(situation, request);
+                    let mut step = reference(situation, request);
                     if !step.answer.as_ref().is_ok_and(|cancelling| cancelling.effect == CancelEffect::Begin) {
                         return step;
                     }
@@ -233,8 +240,9 @@ pub(super) static DEFECTS: &[Entry] = &[
                     }
                     let then = crate::harness_runtime::machine::Situation { store: &store, ..*situation };
                     let cleaned = CleanedUp { execution_id: request.execution_id.clone(), error: None };
-                    let ended = cleaned_up(&then, &cleaned);
-                    Step { changes: [step.changes.clone(), ended.changes].concat(), ..step }
+                    step.changes.extend(cleaned_up(&then, &cleaned).changes);
+                    step.effects.retain(|effect| !matches!(effect, Effect::CleanUp { .. }));
+                    step
                 })
             });
         },

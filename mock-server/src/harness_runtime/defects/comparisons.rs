@@ -36,12 +36,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(
-            Rule,
-            "key-ignores-config",
-            "The config is left out when requests with one key are compared.",
-            &["HR-IDEM-7", "HR-IDEM-8", "HR-IDEM-9"],
-        ),
+        defect: defect(Rule, "key-ignores-config", "The config is left out when requests with one key are compared.", &["HR-IDEM-7"]),
         install: |blueprint, applied| compare_without(blueprint, applied, |known, again| again.config.clone_from(&known.config)),
     },
     Entry {

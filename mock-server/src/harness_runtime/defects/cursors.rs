@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
     Entry {
-        defect: defect(Rule, "cursor-inclusive", "A read after N starts with event N.", &["HR-REPLAY-3", "HR-REPLAY-5", "HR-REPLAY-18"]),
+        defect: defect(Rule, "cursor-inclusive", "A read after N starts with event N.", &["HR-REPLAY-3", "HR-REPLAY-18"]),
         install: |blueprint, applied| follows(blueprint, applied, |_, after, sequence| sequence >= after),
     },
     Entry {
@@ -17,14 +17,19 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "cursor-skips-one",
             "A read after N, N being at least 1, starts with event N + 2.",
-            &["HR-REPLAY-3", "HR-REPLAY-18"],
+            &["HR-REPLAY-3", "HR-REPLAY-18", "HR-STREAM-3"],
         ),
         install: |blueprint, applied| {
             follows(blueprint, applied, |_, after, sequence| sequence > after + u64::from(after > 0));
         },
     },
     Entry {
-        defect: defect(Rule, "list-ignores-cursor", "A list always shows the whole history.", &["HR-REPLAY-3", "HR-REPLAY-5"]),
+        defect: defect(
+            Rule,
+            "list-ignores-cursor",
+            "A list always shows the whole history.",
+            &["HR-REPLAY-3", "HR-REPLAY-18", "HR-STREAM-16"],
+        ),
         install: |blueprint, applied| {
             follows(blueprint, applied, |reader, after, sequence| reader == Reader::List || sequence > after);
         },
@@ -53,7 +58,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "list-drops-old-deltas",
             "Once an execution has ended its deltas are dropped from the list, since the final text has it all.",
-            &["HR-EVENT-8"],
+            &["HR-EVENT-7", "HR-EVENT-8"],
         ),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.replay.listed, applied, |reference, applied| {

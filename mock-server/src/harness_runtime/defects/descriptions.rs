@@ -81,7 +81,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "conversation-made-on-demand",
             "A start in a conversation that does not exist makes the conversation.",
-            &["HR-START-37", "HR-START-39"],
+            &["HR-START-37"],
         ),
         install: |blueprint, applied| {
             wrap(&mut blueprint.decisions.start, applied, |reference, applied| {

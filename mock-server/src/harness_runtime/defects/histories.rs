@@ -78,12 +78,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(
-            Rule,
-            "late-words",
-            "What a provider says is recorded even when its execution has ended.",
-            &["HR-EVENT-10", "HR-EXEC-18"],
-        ),
+        defect: defect(Rule, "late-words", "What a provider says is recorded even when its execution has ended.", &["HR-EVENT-10"]),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.emissions.counts, applied, |reference, applied| {
                 Arc::new(move |state| applied.instead_of(&reference(state), true))
@@ -99,7 +94,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(Rule, "forgeries-recorded", "Providers may emit any type.", &["HR-EVENT-9", "HR-EVENT-30", "HR-EVENT-31"]),
+        defect: defect(Rule, "forgeries-recorded", "Providers may emit any type.", &["HR-EVENT-9", "HR-EVENT-30"]),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.emissions.allowed, applied, |reference, applied| {
                 Arc::new(move |kind| applied.instead_of(&reference(kind), true))
@@ -107,7 +102,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(Rule, "delta-without-text", "The data of a delta is not looked at.", &["HR-EVENT-14", "HR-EVENT-32", "HR-EVENT-33"]),
+        defect: defect(Rule, "delta-without-text", "The data of a delta is not looked at.", &["HR-EVENT-14"]),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.emissions.data, applied, |reference, applied| {
                 Arc::new(move |kind, data| {
@@ -186,6 +181,7 @@ pub(super) static DEFECTS: &[Entry] = &[
                 right.push((event::DELTA, object([("text", json!(""))])));
                 right
             });
+            end_with_state(blueprint);
         },
     },
     Entry {
@@ -202,9 +198,7 @@ pub(super) static DEFECTS: &[Entry] = &[
                     Vec::new()
                 })
             });
-            wrap(&mut blueprint.rules.streaming.ends, applied, |reference, _| {
-                Arc::new(move |progress| reference(progress) || progress.ended && progress.position >= progress.length)
-            });
+            end_with_state(blueprint);
         },
     },
     Entry {
@@ -251,6 +245,13 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
 ];
+
+/// Streams end when the state is terminal, whatever the last event is.
+fn end_with_state(blueprint: &mut Blueprint) {
+    let reference = Arc::clone(&blueprint.rules.streaming.ends);
+    blueprint.rules.streaming.ends =
+        Arc::new(move |progress| reference(progress) || progress.ended && progress.position >= progress.length);
+}
 
 /// Records nothing for the events that `dropped` picks.
 fn drop_events(blueprint: &mut Blueprint, applied: &Applied, dropped: fn(&NewEvent) -> bool) {

@@ -1,7 +1,7 @@
 //! Executions that get in each other's way.
 
 use super::{DefectKind::Rule, Entry, defect, wrap};
-use crate::harness_runtime::machine::{CancelRequest, Change, Ending, NewEvent, Situation};
+use crate::harness_runtime::machine::{CancelRequest, Change, Ending, NewEvent, Situation, Store};
 use crate::harness_runtime::model::{Execution, event};
 use std::sync::Arc;
 
@@ -35,7 +35,8 @@ pub(super) static DEFECTS: &[Entry] = &[
             wrap(&mut blueprint.decisions.end, applied, |reference, applied| {
                 Arc::new(move |situation, ending| {
                     let mut step = reference(situation, ending);
-                    for sibling in siblings(situation, &ending.execution_id).filter(|_| ending.result.is_err()) {
+                    let fails = ending.result.is_err() && !step.changes.is_empty();
+                    for sibling in siblings(situation, &ending.execution_id).filter(|_| fails) {
                         applied.count();
                         let ending = Ending { execution_id: sibling.id.clone(), result: ending.result.clone() };
                         let also = reference(situation, &ending);
@@ -50,23 +51,23 @@ pub(super) static DEFECTS: &[Entry] = &[
     Entry {
         defect: defect(
             Rule,
-            "words-for-everyone",
-            "What a provider says goes to all running executions of the conversation.",
+            "queued-for-everyone",
+            "run.queued is recorded for all executions of the conversation that have not ended.",
             &["HR-ISO-7"],
         ),
         install: |blueprint, applied| {
-            wrap(&mut blueprint.decisions.emit, applied, |reference, applied| {
-                Arc::new(move |situation, emission| {
-                    let mut step = reference(situation, emission);
-                    let spoken = emission.kind == event::DELTA && !step.changes.is_empty();
-                    for sibling in siblings(situation, &emission.execution_id).filter(|_| spoken) {
+            wrap(&mut blueprint.decisions.start, applied, |reference, applied| {
+                Arc::new(move |situation, request| {
+                    let mut step = reference(situation, request);
+                    let queued = step.changes.iter().find_map(|change| match change {
+                        Change::Event(event) if event.kind == event::QUEUED => Some(event.clone()),
+                        _ => None,
+                    });
+                    let Some(queued) = queued else { return step };
+                    let others = unfinished(situation.store, &request.conversation_id);
+                    for other in others {
                         applied.count();
-                        step.changes.push(Change::Event(NewEvent {
-                            execution_id: sibling.id.clone(),
-                            kind: emission.kind.clone(),
-                            time: situation.now,
-                            data: emission.data.as_object().cloned().unwrap_or_default(),
-                        }));
+                        step.changes.push(Change::Event(NewEvent { execution_id: other.id.clone(), ..queued.clone() }));
                     }
                     step
                 })
@@ -115,11 +116,13 @@ pub(super) static DEFECTS: &[Entry] = &[
 
 /// The other executions of the same conversation that have not ended.
 fn siblings<'a>(situation: &Situation<'a>, execution_id: &str) -> impl Iterator<Item = &'a Execution> + use<'a> {
-    let execution = situation.store.execution(execution_id).cloned();
     let store = situation.store;
-    store.executions().filter(move |other| {
-        execution.as_ref().is_some_and(|execution| {
-            other.conversation_id == execution.conversation_id && other.id != execution.id && !other.state.is_terminal()
-        })
-    })
+    let conversation_id = store.execution(execution_id).map_or(String::new(), |execution| execution.conversation_id.clone());
+    let execution_id = execution_id.to_owned();
+    unfinished(store, &conversation_id).filter(move |other| other.id != execution_id)
+}
+
+fn unfinished<'a>(store: &'a Store, conversation_id: &str) -> impl Iterator<Item = &'a Execution> + use<'a> {
+    let conversation_id = conversation_id.to_owned();
+    store.executions().filter(move |other| other.conversation_id == conversation_id && !other.state.is_terminal())
 }

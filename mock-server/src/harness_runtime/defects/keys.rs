@@ -2,14 +2,14 @@
 
 use super::{
     DefectKind::{Race, Rule},
-    Entry, defect, milliseconds, wrap,
+    Entry, defect, hold, milliseconds, wrap,
 };
 use crate::applied::Applied;
 use crate::harness_runtime::Blueprint;
 use crate::harness_runtime::machine::{Answered, Change, Effect, KeyUse, Situation, Step, events};
 use crate::harness_runtime::model::{StartRequest, State, event};
 use crate::harness_runtime::problem::{Code, Problem};
-use crate::harness_runtime::seams::{Hold, Moment};
+use crate::harness_runtime::seams::Moment;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "keys-ignored",
             "Idempotency keys are read and never used.",
-            &["HR-IDEM-1", "HR-IDEM-3", "HR-IDEM-20", "HR-IDEM-21", "HR-IDEM-22", "HR-IDEM-26", "HR-IDEM-27", "HR-IDEM-31"],
+            &["HR-IDEM-1", "HR-IDEM-3", "HR-IDEM-20", "HR-IDEM-21", "HR-IDEM-22", "HR-IDEM-26", "HR-IDEM-27"],
         ),
         install: |blueprint, applied| file_under(blueprint, applied, |_| None),
     },
@@ -72,7 +72,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "replay-queues-again",
             "A repeated start appends run.queued to the history of the original execution.",
-            &["HR-EVENT-10", "HR-EVENT-19", "HR-IDEM-24"],
+            &["HR-EVENT-10", "HR-IDEM-24"],
         ),
         install: |blueprint, applied| on_start(blueprint, applied, queue_again),
     },
@@ -81,7 +81,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "replay-shows-the-past",
             "A repeated start shows the execution as it was when it was created.",
-            &["HR-EXEC-18", "HR-IDEM-23"],
+            &["HR-IDEM-23"],
         ),
         install: |blueprint, applied| on_start(blueprint, applied, show_the_past),
     },
@@ -90,7 +90,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Race,
             "key-checked-then-used",
             "Between the look-up of a key and its use another request can come through.",
-            &["HR-IDEM-26", "HR-IDEM-27", "HR-IDEM-39", "HR-IDEM-40"],
+            &["HR-IDEM-26", "HR-IDEM-27"],
         ),
         install: |blueprint, applied| hold_start(blueprint, applied),
     },
@@ -243,7 +243,7 @@ fn hold_start(blueprint: &mut Blueprint, applied: &Applied) {
                 return reference(moment, changes);
             }
             applied.count();
-            vec![Hold { before: 0, pause: milliseconds(25) }]
+            vec![hold(0, milliseconds(25))]
         })
     });
 }

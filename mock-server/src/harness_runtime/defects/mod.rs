@@ -20,6 +20,7 @@ mod spelling;
 mod streams;
 
 use super::Blueprint;
+use super::seams::Hold;
 use crate::applied::Applied;
 use crate::catalogue::{Defect, DefectKind};
 use std::sync::Arc;
@@ -63,6 +64,10 @@ const fn defect(kind: DefectKind, name: &'static str, about: &'static str, break
 /// Puts something in the place of one function of a table, made from the original and the counter.
 fn wrap<F: ?Sized>(field: &mut Arc<F>, applied: &Applied, make: impl FnOnce(Arc<F>, Applied) -> Arc<F>) {
     *field = make(Arc::clone(field), applied.clone());
+}
+
+const fn hold(before: usize, pause: Duration) -> Hold {
+    Hold { before, pause, unless_ended: false }
 }
 
 const fn milliseconds(count: u64) -> Duration {

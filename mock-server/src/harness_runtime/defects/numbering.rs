@@ -45,7 +45,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(Rule, "failure-with-own-code", "run.failed carries a code of the provider's own.", &["HR-EVENT-18", "HR-EVENT-28"]),
+        defect: defect(Rule, "failure-with-own-code", "run.failed carries a code of the provider's own.", &["HR-EVENT-18"]),
         install: |blueprint, applied| data(blueprint, applied, event::FAILED, |data| data["code"] = json!("SCRIPT_FAILED")),
     },
     Entry {

@@ -2,12 +2,12 @@
 
 use super::{
     DefectKind::{Race, Rule},
-    Entry, defect, milliseconds, wrap,
+    Entry, defect, hold, milliseconds, wrap,
 };
 use crate::harness_runtime::json::object;
 use crate::harness_runtime::machine::Change;
 use crate::harness_runtime::model::event;
-use crate::harness_runtime::seams::{Hold, Moment};
+use crate::harness_runtime::seams::Moment;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ pub(super) static DEFECTS: &[Entry] = &[
         defect: defect(
             Race,
             "state-before-event",
-            "The terminal state can be read before the terminal event is recorded.",
+            "The state of a run that failed can be read before run.failed is recorded.",
             &["HR-EVENT-9"],
         ),
         install: |blueprint, applied| {
             wrap(&mut blueprint.seams.step, applied, |reference, applied| {
                 Arc::new(move |moment, changes| {
-                    let event = changes.iter().position(|change| matches!(change, Change::Event(event) if event::is_terminal(&event.kind)));
+                    let event = changes.iter().position(|change| matches!(change, Change::Event(event) if event.kind == event::FAILED));
                     match event {
                         Some(before) if moment == Moment::End => {
                             applied.count();
-                            vec![Hold { before, pause: milliseconds(40) }]
+                            vec![hold(before, milliseconds(40))]
                         }
                         _ => reference(moment, changes),
                     }
@@ -39,7 +39,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Race,
             "end-decided-then-written",
             "Between the decision that a run has succeeded and its record a cancellation can come through.",
-            &["HR-CANCEL-29", "HR-EVENT-9", "HR-EXEC-18"],
+            &["HR-EVENT-9", "HR-EXEC-18"],
         ),
         install: |blueprint, applied| {
             wrap(&mut blueprint.seams.step, applied, |reference, applied| {
@@ -48,7 +48,7 @@ pub(super) static DEFECTS: &[Entry] = &[
                         return reference(moment, changes);
                     }
                     applied.count();
-                    vec![Hold { before: 0, pause: milliseconds(25) }]
+                    vec![hold(0, milliseconds(25))]
                 })
             });
         },

@@ -2,15 +2,15 @@
 
 use super::{
     DefectKind::{Race, Rule},
-    Entry, defect, milliseconds, wrap,
+    Entry, defect, hold, milliseconds, wrap,
 };
 use crate::applied::Applied;
 use crate::harness_runtime::Blueprint;
 use crate::harness_runtime::json::object;
 use crate::harness_runtime::machine::{Change, Responding, Step, events};
-use crate::harness_runtime::model::{Action, ActionKind, ActionStatus, JsonObject, Response, StartRequest, State, event};
+use crate::harness_runtime::model::{Action, ActionKind, ActionStatus, Execution, JsonObject, Response, StartRequest, State, event};
 use crate::harness_runtime::problem::{Code, Problem};
-use crate::harness_runtime::seams::{Hold, Moment};
+use crate::harness_runtime::seams::Moment;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -81,34 +81,41 @@ pub(super) static DEFECTS: &[Entry] = &[
     Entry {
         defect: defect(
             Race,
-            "answer-checked-then-taken",
-            "Between the check of an action and the record of its answer another response can come through.",
-            &["HR-ACTION-16", "HR-ACTION-37"],
+            "answer-recorded-then-marked",
+            "An answer is recorded first, and the action is marked as answered when the provider has taken it.",
+            &["HR-ACTION-16"],
         ),
         install: |blueprint, applied| {
-            wrap(&mut blueprint.seams.step, applied, |reference, applied| {
-                Arc::new(move |moment, changes| {
-                    if moment != Moment::Respond || changes.is_empty() {
-                        return reference(moment, changes);
-                    }
-                    applied.count();
-                    vec![Hold { before: 0, pause: milliseconds(25) }]
+            let running: fn(State) -> bool = |state| state == State::Running;
+            wrap(&mut blueprint.rules.actions.may_respond, applied, |reference, _| {
+                Arc::new(move |state| if running(state) { Ok(()) } else { reference(state) })
+            });
+            wrap(&mut blueprint.decisions.respond, applied, |reference, _| {
+                Arc::new(move |situation, responding| {
+                    let mut step = reference(situation, responding);
+                    step.changes.sort_by_key(|change| matches!(change, Change::Action(_)));
+                    step
                 })
             });
+            hold_last(blueprint, applied, Moment::Respond);
         },
     },
     Entry {
         defect: defect(
             Race,
             "question-seen-before-kept",
-            "action.required can be read before the action can be answered.",
+            "action.required can be read before the execution waits for an answer.",
             &["HR-ACTION-41"],
         ),
         install: |blueprint, applied| {
             wrap(&mut blueprint.decisions.ask, applied, |reference, _| {
                 Arc::new(move |situation, asking| {
                     let mut step = reference(situation, asking);
-                    step.changes.sort_by_key(|change| matches!(change, Change::Action(_)));
+                    step.changes.sort_by_key(|change| match change {
+                        Change::Event(_) => 0,
+                        Change::Execution(_) => 2,
+                        _ => 1,
+                    });
                     step
                 })
             });
@@ -118,7 +125,7 @@ pub(super) static DEFECTS: &[Entry] = &[
                         return reference(moment, changes);
                     }
                     applied.count();
-                    vec![Hold { before: changes.len() - 1, pause: milliseconds(60) }]
+                    vec![hold(1, milliseconds(60))]
                 })
             });
         },
@@ -128,7 +135,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "answer-starts-another",
             "A response makes a second execution that goes on, and answers with it.",
-            &["HR-ACTION-42"],
+            &["HR-ACTION-29", "HR-ACTION-42"],
         ),
         install: |blueprint, applied| {
             let start = Arc::clone(&blueprint.decisions.start);
@@ -148,13 +155,14 @@ pub(super) static DEFECTS: &[Entry] = &[
                     );
                     step.changes.extend(another.changes);
                     step.effects.extend(another.effects);
-                    Step { answer: another.answer, ..step }
+                    step.answer = step.answer.and_then(|execution| Ok(Execution { id: another.answer?.id, ..execution }));
+                    step
                 })
             });
         },
     },
     Entry {
-        defect: defect(Rule, "answer-not-recorded", "action.responded is not recorded.", &["HR-ACTION-9"]),
+        defect: defect(Rule, "answer-not-recorded", "action.responded is not recorded.", &["HR-ACTION-9", "HR-ACTION-38"]),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.actions.responded, applied, |_reference, applied| {
                 Arc::new(move |_, _| {
@@ -221,7 +229,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "cancel-answers-for-you",
             "A cancellation denies what is pending, and records that as a response.",
-            &["HR-ACTION-33"],
+            &["HR-ACTION-33", "HR-ACTION-38"],
         ),
         install: |blueprint, applied| {
             wrap(&mut blueprint.decisions.cancel, applied, |reference, applied| {
@@ -254,6 +262,19 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
 ];
+
+/// Holds back the last change of a step.
+fn hold_last(blueprint: &mut Blueprint, applied: &Applied, held: Moment) {
+    wrap(&mut blueprint.seams.step, applied, |reference, applied| {
+        Arc::new(move |moment, changes| match changes.len().checked_sub(1) {
+            Some(last) if moment == held => {
+                applied.count();
+                vec![hold(last, milliseconds(25))]
+            }
+            _ => reference(moment, changes),
+        })
+    });
+}
 
 /// What a response to an answered action gets: the execution as it is, or a problem of that code.
 fn second_answer(blueprint: &mut Blueprint, applied: &Applied, code: Option<Code>) {

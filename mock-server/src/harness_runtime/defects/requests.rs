@@ -27,11 +27,11 @@ pub(super) static DEFECTS: &[Entry] = &[
         install: |blueprint, applied| reason(blueprint, applied, |reason, right| right && length(reason) < 500),
     },
     Entry {
-        defect: defect(Rule, "reason-of-any-length", "A reason may be as long as it likes.", &["HR-CANCEL-7", "HR-CANCEL-32"]),
+        defect: defect(Rule, "reason-of-any-length", "A reason may be as long as it likes.", &["HR-CANCEL-7"]),
         install: |blueprint, applied| reason(blueprint, applied, |reason, right| right || !reason.is_empty()),
     },
     Entry {
-        defect: defect(Rule, "reason-may-be-empty", "A reason may be empty.", &["HR-CANCEL-8", "HR-CANCEL-32"]),
+        defect: defect(Rule, "reason-may-be-empty", "A reason may be empty.", &["HR-CANCEL-8"]),
         install: |blueprint, applied| reason(blueprint, applied, |reason, right| right || reason.is_empty()),
     },
     Entry {
@@ -91,7 +91,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(Rule, "cursor-rounded-down", "A cursor with a fraction is rounded down.", &["HR-REPLAY-9"]),
+        defect: defect(Rule, "cursor-rounded-down", "A cursor with a fraction is rounded down.", &["HR-REPLAY-9", "HR-STREAM-17"]),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.requests.cursor, applied, |reference, applied| {
                 Arc::new(move |after| {

@@ -11,7 +11,12 @@ use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
     Entry {
-        defect: defect(Wire, "stream-as-plain-text", "A stream is answered as text/plain.", &["HR-STREAM-1"]),
+        defect: defect(
+            Wire,
+            "stream-as-plain-text",
+            "A stream is answered as text/plain.",
+            &["HR-IDEM-39", "HR-STREAM-1", "HR-STREAM-10", "HR-STREAM-11"],
+        ),
         install: |blueprint, applied| {
             answer(blueprint, applied, |_, answer| {
                 let stream = answer.headers.iter().any(|(_, value)| value == "text/event-stream");
@@ -94,7 +99,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Wire,
             "unsupported-is-400",
             "An unsupported capability is answered with 400.",
-            &["HR-ERR-2", "HR-PREF-1", "HR-PREF-2", "HR-PREF-6"],
+            &["HR-ERR-2", "HR-PREF-1", "HR-PREF-2"],
         ),
         install: |blueprint, applied| {
             problem(blueprint, applied, |problem, status, _| {
@@ -122,7 +127,8 @@ pub(super) static DEFECTS: &[Entry] = &[
         defect: defect(Wire, "credentials-echoed", "Answers repeat the headers of the request, credentials included.", &["HR-ERR-17"]),
         install: |blueprint, applied| {
             answer(blueprint, applied, |asked, answer| {
-                let secrets: Vec<_> = asked.headers.iter().filter(|(name, _)| name.contains("auth") || name.contains("key")).collect();
+                let secrets: Vec<_> =
+                    asked.headers.iter().filter(|(name, _)| ["auth", "key", "cookie"].iter().any(|part| name.contains(part))).collect();
                 for (name, value) in &secrets {
                     answer.set_header(&format!("x-request-{name}"), value);
                 }

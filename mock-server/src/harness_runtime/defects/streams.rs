@@ -16,7 +16,7 @@ const REPEATED: u64 = 3;
 
 pub(super) static DEFECTS: &[Entry] = &[
     Entry {
-        defect: defect(Rule, "stream-is-backlog", "A stream ends when it has brought what was there.", &["HR-STREAM-3", "HR-STREAM-4"]),
+        defect: defect(Rule, "stream-is-backlog", "A stream ends when it has brought what was there.", &["HR-STREAM-3"]),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.streaming.ends, applied, |reference, applied| {
                 Arc::new(move |progress| {
@@ -30,7 +30,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "stream-without-backlog",
             "A stream brings only what happens after it was opened.",
-            &["HR-STREAM-2", "HR-STREAM-11", "HR-STREAM-16"],
+            &["HR-REPLAY-3", "HR-STREAM-2", "HR-STREAM-3", "HR-STREAM-11", "HR-STREAM-16"],
         ),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.streaming.batch, applied, |reference, applied| {
@@ -51,18 +51,6 @@ pub(super) static DEFECTS: &[Entry] = &[
                 Arc::new(move |progress| {
                     let failed = progress.newest.as_ref().is_some_and(|newest| newest.kind == event::FAILED);
                     applied.instead_of(&reference(progress), reference(progress) && !failed)
-                })
-            });
-        },
-    },
-    Entry {
-        defect: defect(Rule, "stream-ends-at-question", "A stream ends when an answer is asked for.", &["HR-STREAM-3"]),
-        install: |blueprint, applied| {
-            wrap(&mut blueprint.rules.streaming.ends, applied, |reference, applied| {
-                Arc::new(move |progress| {
-                    let asked = progress.newest.as_ref().is_some_and(|newest| newest.kind == event::ACTION_REQUIRED);
-                    let ends = reference(progress) || asked && progress.position >= progress.length;
-                    applied.instead_of(&reference(progress), ends)
                 })
             });
         },

@@ -19,21 +19,21 @@ pub(crate) struct Question {
 table! {
     /// Rules about actions.
     Actions {
-        /// Whether the provider may ask in this state, or the message of the refusal.
+        /// HR-ACTION-34: whether the provider may ask in this state, or the message of the refusal.
         may_ask: fn(State) -> Result<(), String> = may_ask;
-        /// Reads a question, or says why it is refused.
+        /// HR-ACTION-2, -4, -6: reads a question, or says why it is refused.
         question: fn(&Value) -> Result<Question, String> = question;
-        /// The state of an execution that waits for an answer.
+        /// HR-ACTION-7, -8: the state of an execution that waits for an answer.
         awaiting: fn(ActionKind) -> State = awaiting;
-        /// Whether the action of that id may be answered for the execution of that id.
+        /// HR-ACTION-15 to -18, -20 to -22, -37, -40: whether the action of that id may be answered for the execution of that id.
         answerable: fn(Option<&Action>, &str, &str) -> Result<(), Problem> = answerable;
-        /// Whether an execution in this state takes an answer.
+        /// HR-ACTION-44: whether an execution in this state takes an answer.
         may_respond: fn(State) -> Result<(), Problem> = may_respond;
-        /// The events of an accepted answer.
+        /// HR-ACTION-9 to -13: the events of an accepted answer.
         responded: fn(&Action, &Response) -> Vec<Occurrence> = responded;
-        /// The state after an accepted answer, given the one before.
+        /// HR-ACTION-14, -43: the state after an accepted answer, given the one before.
         resumed: fn(State) -> State = resumed;
-        /// What becomes of an action when its execution ends or begins to be cancelled.
+        /// HR-ACTION-20, -21, -33, HR-EXEC-27: what becomes of an action when its execution ends or begins to be cancelled.
         abandoned: fn(ActionStatus) -> ActionStatus = abandoned;
     }
 }

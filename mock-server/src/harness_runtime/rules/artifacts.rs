@@ -18,11 +18,11 @@ pub(crate) struct Descriptor {
 table! {
     /// Rules about artifacts.
     Artifacts {
-        /// Reads a descriptor, or says why it is refused.
+        /// HR-ART-2, -5, -6, -13, -14: reads a descriptor, or says why it is refused.
         descriptor: fn(&JsonObject) -> Result<Descriptor, String> = descriptor;
-        /// Whether this execution has an artifact of that id.
+        /// HR-ART-9, -15, -16, -18: whether this execution has an artifact of that id.
         taken: fn(&Store, &str, &str) -> bool = taken;
-        /// The artifacts of an execution as they are listed.
+        /// HR-ART-8, -11, -17, -23, HR-ISO-3: the artifacts of an execution as they are listed.
         listed: fn(&Store, &Execution) -> Vec<Artifact> = listed;
     }
 }

@@ -18,11 +18,11 @@ pub(crate) enum CancelEffect {
 table! {
     /// Rules about cancellation.
     Cancellation {
-        /// What a cancel request does in this state.
+        /// HR-CANCEL-16 to -18, -20 to -22: what a cancel request does in this state.
         effect: fn(State) -> Result<CancelEffect, Problem> = effect;
-        /// Whether a cancel request that had this effect may be answered in this state.
+        /// HR-CANCEL-2, -23, -35: whether a cancel request that had this effect may be answered in this state.
         confirmed: fn(CancelEffect, State) -> bool = confirmed;
-        /// Whether the outcome of the provider's cleanup ends an execution in this state.
+        /// HR-CANCEL-21, -25: whether the outcome of the provider's cleanup ends an execution in this state.
         concludes: fn(State) -> bool = concludes;
     }
 }

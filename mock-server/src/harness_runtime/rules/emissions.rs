@@ -7,11 +7,11 @@ use serde_json::Value;
 table! {
     /// Rules about emissions. A refusal is an error inside the provider; nothing is appended.
     Emissions {
-        /// The types that a provider may emit; all others belong to the runtime.
+        /// HR-EVENT-30, -31: the types that a provider may emit; all others belong to the runtime.
         allowed: fn(&str) -> bool = allowed;
-        /// Whether an emission in this state is appended. Otherwise it is dropped without an error.
+        /// HR-EVENT-10, HR-ACTION-35: whether an emission in this state is appended. Otherwise it is dropped without an error.
         counts: fn(State) -> bool = counts;
-        /// The data of an emission of an allowed type, or the message of its refusal.
+        /// HR-EVENT-14, -32, -33, -37: the data of an emission of an allowed type, or the message of its refusal.
         data: fn(&str, &Value) -> Result<JsonObject, String> = data;
     }
 }

@@ -6,11 +6,11 @@ use crate::table::table;
 table! {
     /// Rules about the log.
     Events {
-        /// The number of the next event, given how many its execution has, and how many all executions have together.
+        /// HR-EVENT-3, -7: the number of the next event, given how many its execution has, and how many all executions have together.
         sequence: fn(u64, u64) -> u64 = sequence;
-        /// The id of an event.
+        /// HR-EVENT-1, -36: the id of an event.
         id: fn(&str, u64) -> String = id;
-        /// What is appended for a new event, in order.
+        /// HR-EVENT-8: what is appended for a new event, in order.
         appended: fn(NewEvent) -> Vec<NewEvent> = appended;
     }
 }

@@ -8,10 +8,10 @@ use crate::table::table;
 table! {
     /// Rules about idempotency keys.
     Idempotency {
-        /// The name under which a request's key is filed; `None` when the request has no key. The key itself: case matters, and it
+        /// HR-IDEM-18, -19, -28, -30, and -10 as `conflict`: the name under which a request's key is filed; `None` when the request has no key. The key itself: case matters, and it
         /// spans conversations, so that another conversation is another request.
         filed_under: fn(&StartRequest) -> Option<String> = filed_under;
-        /// Whether two requests with one key are the same request.
+        /// HR-IDEM-4 to -9, -11 to -17: whether two requests with one key are the same request.
         equivalent: fn(&StartRequest, &StartRequest) -> bool = equivalent;
     }
 }

@@ -11,17 +11,17 @@ pub(crate) type Occurrence = (&'static str, JsonObject);
 table! {
     /// Rules about results, failures and the terminal event.
     Outcome {
-        /// Whether a result or failure of the provider decides anything in this state.
+        /// HR-CANCEL-28, HR-EXEC-18, -21, -22: whether a result or failure of the provider decides anything in this state.
         counts: fn(State) -> bool = counts;
-        /// Why a successful return in this state is a failure.
+        /// HR-EXEC-23: why a successful return in this state is a failure.
         unresolved: fn(State) -> Option<String> = unresolved;
-        /// The final output of a successful return; `None` when the provider gave none.
+        /// HR-EXEC-24, -28: the final output of a successful return; `None` when the provider gave none.
         final_output: fn(Option<&Value>) -> Result<String, String> = final_output;
-        /// The events of a success, given the final output.
+        /// HR-EVENT-9, -10, -23, -25 to -27: the events of a success, given the final output.
         completed: fn(&str) -> Vec<Occurrence> = completed;
-        /// The events of a failure, given its message.
+        /// HR-EVENT-17, -18, -24, -28: the events of a failure, given its message.
         failed: fn(&str) -> Vec<Occurrence> = failed;
-        /// The events of a cancellation, given its reason and the message of a cleanup that failed.
+        /// HR-CANCEL-13 to -15, -19, -26, -27: the events of a cancellation, given its reason and the message of a cleanup that failed.
         cancelled: fn(Option<&str>, Option<&str>) -> Vec<Occurrence> = cancelled;
     }
 }

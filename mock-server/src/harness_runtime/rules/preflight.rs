@@ -6,11 +6,11 @@ use crate::table::table;
 table! {
     /// Rules about required capabilities. They are applied before anything is created.
     Preflight {
-        /// A request's names, each once, sorted by UTF-16 units.
+        /// HR-START-5 to -7: a request's names, each once, sorted by UTF-16 units.
         normalised: fn(&[String]) -> Vec<String> = normalised;
-        /// Whether a name with this level passes; `None` when the manifest does not list it.
+        /// HR-PREF-1 to -5: whether a name with this level passes; `None` when the manifest does not list it.
         passes: fn(Option<Support>) -> bool = passes;
-        /// The names that do not pass, in the order of `normalised`.
+        /// HR-PREF-6, -9 to -11: the names that do not pass, in the order of `normalised`.
         missing: fn(&Preflight, &Manifest, &[String]) -> Vec<String> = missing;
     }
 }

@@ -14,11 +14,11 @@ pub(crate) enum Reader {
 table! {
     /// Rules about reading a history after a cursor.
     Replay {
-        /// Whether a reader with the cursor `after` gets the event of that number.
+        /// HR-REPLAY-3 to -5: whether a reader with the cursor `after` gets the event of that number.
         follows: fn(Reader, u64, u64) -> bool = follows;
-        /// The events that a list shows, from those that follow the cursor.
+        /// HR-REPLAY-13, -14, HR-EVENT-8: the events that a list shows, from those that follow the cursor.
         listed: fn(&Execution, Vec<Arc<Event>>) -> Vec<Arc<Event>> = listed;
-        /// The cursor for the next read, given this read's cursor and the number of its last event.
+        /// HR-REPLAY-6, -7: the cursor for the next read, given this read's cursor and the number of its last event.
         next_cursor: fn(u64, Option<u64>) -> u64 = next_cursor;
     }
 }

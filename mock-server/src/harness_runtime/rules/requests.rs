@@ -11,19 +11,19 @@ use serde_json::Value;
 table! {
     /// Rules about the shape of requests.
     Requests {
-        /// An idempotency key has 1 to 200 characters.
+        /// HR-START-31 to -34: an idempotency key has 1 to 200 characters.
         key_fits: fn(&str) -> bool = key_fits;
-        /// A cancellation reason has 1 to 500 characters.
+        /// HR-CANCEL-5 to -8: a cancellation reason has 1 to 500 characters.
         reason_fits: fn(&str) -> bool = reason_fits;
-        /// The metadata of a new conversation.
+        /// HR-CONV-5 to -7, -13, -15: the metadata of a new conversation.
         conversation: fn(Option<&Value>) -> Result<JsonObject, Problem> = conversation;
-        /// The members of a start request, and its text.
+        /// HR-START-12, -17 to -30, -35: the members of a start request, and its text.
         start: fn(&Requests, &Value, &str) -> Result<StartRequest, Problem> = start;
-        /// The reason of a cancellation.
+        /// HR-CANCEL-3, -4, -9, -11: the reason of a cancellation.
         cancellation: fn(&Requests, Option<&Value>) -> Result<Option<String>, Problem> = cancellation;
-        /// The answer to an action.
+        /// HR-ACTION-26 to -28, -30 to -32, -36: the answer to an action.
         response: fn(&Value) -> Result<Response, Problem> = response;
-        /// The cursor `after`; `0` when it is missing.
+        /// HR-REPLAY-4, -8 to -10, -15: the cursor `after`; `0` when it is missing.
         cursor: fn(Option<&str>) -> Result<u64, Problem> = cursor;
     }
 }

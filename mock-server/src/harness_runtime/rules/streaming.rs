@@ -24,13 +24,13 @@ pub(crate) struct Progress {
 table! {
     /// Rules about streams.
     Streaming {
-        /// The position from which a stream goes on live when it has passed the backlog.
+        /// HR-STREAM-11, -13: the position from which a stream goes on live when it has passed the backlog.
         live_from: fn(&Progress) -> usize = live_from;
-        /// The positions that a reader is given next, out of those that wait.
+        /// HR-STREAM-2, -4, -11: the positions that a reader is given next, out of those that wait.
         batch: fn(&Progress, usize) -> std::ops::Range<usize> = batch;
-        /// Whether the server ends the stream now.
+        /// HR-STREAM-3, -12: whether the server ends the stream now.
         ends: fn(&Progress) -> bool = ends;
-        /// Whether a reader that goes away cancels the execution.
+        /// HR-STREAM-15: whether a reader that goes away cancels the execution.
         leaving_cancels: fn() -> bool = leaving_cancels;
     }
 }

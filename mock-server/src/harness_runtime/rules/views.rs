@@ -10,20 +10,27 @@ use serde_json::{Value, json};
 table! {
     /// Rules about documents.
     Views {
-        /// RFC 3339 in UTC.
+        /// HR-CONV-3, HR-EXEC-4, -5, -26, HR-EVENT-5, HR-ACTION-5, HR-ART-4: RFC 3339 in UTC.
         time: fn(Timestamp) -> String = time;
+        /// HR-DESC-1 to -4.
         description: fn(&Views, &Description) -> Value = description;
+        /// HR-DESC-5, -6.
         capabilities: fn(&Views, &Description) -> Value = capabilities;
+        /// HR-DESC-7 to -12.
         manifest: fn(&Manifest) -> Value = manifest;
+        /// HR-CONV-2 to -5, -8.
         conversation: fn(&Views, &Conversation) -> Value = conversation;
+        /// HR-START-2 to -10, -13, HR-EXEC-2 to -15.
         execution: fn(&Views, &Execution) -> Value = execution;
+        /// HR-EVENT-1 to -6.
         event: fn(&Views, &Event) -> Value = event;
-        /// The envelope list, given the documents of its events and the next cursor.
+        /// HR-REPLAY-1, -2: the envelope list, given the documents of its events and the next cursor.
         event_list: fn(&[Value], u64) -> Value = event_list;
-        /// The data of `action.required`.
+        /// HR-ACTION-2 to -6: the data of `action.required`.
         action: fn(&Views, &Action) -> JsonObject = action;
-        /// The data of `artifact.created`, and the item of the list.
+        /// HR-ART-2 to -7, -10: the data of `artifact.created`, and the item of the list.
         artifact: fn(&Views, &Artifact) -> JsonObject = artifact;
+        /// HR-ART-1.
         artifact_list: fn(&[Value]) -> Value = artifact_list;
     }
 }

@@ -191,26 +191,40 @@ impl Runtime {
 
     async fn write_apart(&self, changes: Vec<Change>, holds: &[Hold]) {
         for (index, change) in changes.into_iter().enumerate() {
-            if let Some(hold) = holds.iter().find(|hold| hold.before == index) {
+            let hold = holds.iter().find(|hold| hold.before == index);
+            if let Some(hold) = hold {
                 tokio::time::sleep(hold.pause).await;
             }
-            self.write(&mut lock(&self.store), std::iter::once(change));
+            let mut store = lock(&self.store);
+            if hold.is_some_and(|hold| hold.unless_ended) && has_ended(&store, &change) {
+                return;
+            }
+            self.write(&mut store, std::iter::once(change));
         }
     }
 
     fn write(&self, store: &mut Store, changes: impl Iterator<Item = Change>) {
         for change in changes {
-            let touched = match &change {
-                Change::Execution(execution) => Some(execution.id.clone()),
-                Change::Event(event) => Some(event.execution_id.clone()),
-                _ => None,
-            };
+            let touched = touched(&change).map(str::to_owned);
             store.apply(&self.rules.events, change);
             if let Some(execution_id) = touched {
                 lock(&self.bells).entry(execution_id).or_insert_with(|| watch::channel(()).0).send_replace(());
             }
         }
     }
+}
+
+/// The execution whose record or history a change touches.
+fn touched(change: &Change) -> Option<&str> {
+    match change {
+        Change::Execution(execution) => Some(&execution.id),
+        Change::Event(event) => Some(&event.execution_id),
+        _ => None,
+    }
+}
+
+fn has_ended(store: &Store, change: &Change) -> bool {
+    touched(change).and_then(|id| store.execution(id)).is_some_and(|execution| execution.state.is_terminal())
 }
 
 /// The name of the provider that an execution belongs to, with what it is given.

@@ -12,6 +12,9 @@ use std::time::Duration;
 /// An endless repetition falls silent after so many rounds: what nobody cancels does not fill the memory.
 const MOST_ROUNDS: u64 = 100_000;
 
+/// A repetition without pauses lets others have their turn after so many rounds.
+const BURST: u64 = 16;
+
 /// What a script may use while it plays.
 pub(crate) struct Stage<'a> {
     pub(crate) session: &'a Session,
@@ -86,11 +89,15 @@ async fn report(stage: &mut Stage<'_>, name: &str) -> Result<(), String> {
 }
 
 async fn repeat(stage: &mut Stage<'_>, steps: &[Step], times: Option<u64>, every: Duration) -> Result<Flow, String> {
-    for _round in 0..times.unwrap_or(MOST_ROUNDS) {
+    for round in 1..=times.unwrap_or(MOST_ROUNDS) {
         if let Flow::Return(output) = perform(stage, steps).await? {
             return Ok(Flow::Return(output));
         }
-        if every.is_zero() { tokio::task::yield_now().await } else { tokio::time::sleep(every).await }
+        if !every.is_zero() {
+            tokio::time::sleep(every).await;
+        } else if round % BURST == 0 {
+            tokio::task::yield_now().await;
+        }
     }
     if times.is_none() {
         std::future::pending::<()>().await;

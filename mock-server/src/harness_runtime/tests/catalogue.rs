@@ -3,6 +3,7 @@
 use super::tour::Tour;
 use crate::harness_runtime::{blueprint, defects, weather};
 use crate::running::{Behaviour, StartError};
+use std::collections::{BTreeMap, BTreeSet};
 
 fn behaviour(defect: Option<&str>, weather: &[&str]) -> Behaviour {
     let weather = weather.iter().map(|name| (*name).to_owned()).collect();
@@ -24,8 +25,40 @@ fn the_catalogue_is_as_rich_as_promised() {
     assert!(kinds.iter().filter(|kind| **kind != crate::DefectKind::Wire).count() >= 32);
     for entry in defects::all() {
         let breaks = entry.defect.breaks;
-        assert!(!breaks.is_empty() && breaks.is_sorted(), "{}", entry.defect.name);
+        let distinct: BTreeSet<&str> = breaks.iter().copied().collect();
+        assert!(!breaks.is_empty() && distinct.len() == breaks.len(), "{}", entry.defect.name);
     }
+}
+
+/// The requirements by id, with their level.
+fn requirements() -> BTreeMap<&'static str, &'static str> {
+    let text = include_str!("../../../../fixtures/harness-runtime/requirements.yaml");
+    let mut found = BTreeMap::new();
+    let mut id = "";
+    for line in text.lines() {
+        if let Some(named) = line.strip_prefix("  - id: ") {
+            id = named;
+        } else if let Some(level) = line.strip_prefix("    level: ") {
+            found.insert(id, level);
+        }
+    }
+    assert!(found.len() > 100);
+    found
+}
+
+#[test]
+fn what_breaks_is_a_requirement_that_counts_and_every_area_has_its_turn() {
+    let requirements = requirements();
+    let area = |id: &'static str| id.rsplit_once('-').map_or(id, |(area, _)| area);
+    let mut areas: BTreeSet<&str> = requirements.keys().map(|id| area(id)).collect();
+    for defect in defects::all().map(|entry| &entry.defect) {
+        for id in defect.breaks {
+            let level = requirements.get(id);
+            assert!(matches!(level, Some(&("must" | "should"))), "{} breaks {id}, {level:?}", defect.name);
+            areas.remove(area(id));
+        }
+    }
+    assert!(areas.is_empty(), "no defect for {areas:?}");
 }
 
 /// How often something was applied during a tour.
