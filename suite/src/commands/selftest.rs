@@ -70,6 +70,7 @@ fn selected(args: &SelftestArgs, items: Vec<Item>) -> Result<Vec<Item>, CommandE
 fn shown(line: &Line) -> String {
     let mark = if line.problems.is_empty() { "ok    " } else { "FAILED" };
     let applied = if line.applied > 0 { format!(", applied {} times", line.applied) } else { String::new() };
+    let applied = if line.tries > 1 { format!("{applied}, try {}", line.tries) } else { applied };
     let broken: Vec<&str> = line.broken.iter().map(String::as_str).collect();
     let broken = match (&line.item.kind, broken.is_empty()) {
         (Kind::Defect { .. }, false) => format!(" breaks {}", broken.join(", ")),

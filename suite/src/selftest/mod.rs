@@ -4,6 +4,7 @@
 //! nothing. A defect or weather that was never applied proves nothing, and fails its line.
 
 pub mod nulls;
+mod timing;
 
 use crate::check::{Target, check};
 use crate::commands::CommandError;
@@ -60,6 +61,8 @@ pub struct Line {
     /// How often the defect or weather was applied.
     pub applied: u64,
     pub duration: Duration,
+    /// How often it was run until it was as the catalogue states.
+    pub tries: u64,
 }
 
 /// Every line, for the contracts that the fixtures hold.
@@ -89,7 +92,26 @@ pub fn settings(seed: u64) -> Settings {
     }
 }
 
+/// How often a defect is tried before its line fails.
+const TRIES: u64 = 3;
+
+/// Runs one line. A race is met by chance: a defect whose set differs is tried again with another seed. What accuses nobody (the clean
+/// server, weather, null targets) has one try only: there every failure is a fault of ours.
 pub async fn run(item: &Item, loaded: &Loaded, settings: &Settings) -> Result<Line, CommandError> {
+    let tries = if matches!(item.kind, Kind::Defect { .. }) { TRIES } else { 1 };
+    let mut number = 1;
+    loop {
+        let settings = Settings { seed: settings.seed + number - 1, ..settings.clone() };
+        let mut line = once(item, loaded, &settings).await?;
+        line.tries = number;
+        if line.problems.is_empty() || number == tries {
+            return Ok(line);
+        }
+        number += 1;
+    }
+}
+
+async fn once(item: &Item, loaded: &Loaded, settings: &Settings) -> Result<Line, CommandError> {
     let started = Instant::now();
     let mut line = match &item.kind {
         Kind::Clean => against(item, loaded, settings, None, None).await?,
@@ -130,14 +152,18 @@ fn line(item: &Item, report: &TargetReport, applied: u64) -> Line {
     let binding = |level| matches!(level, Level::Must | Level::Should);
     let broken = report.requirements.iter().filter(|r| r.status == Status::Broken && binding(r.level)).map(|r| r.id.clone()).collect();
     let red = report.scenarios.iter().filter(|s| matches!(s.outcome, Outcome::Failed | Outcome::Warned)).map(|s| s.path.clone()).collect();
-    Line { item: item.clone(), problems: Vec::new(), broken, red, applied, duration: Duration::ZERO }
+    Line { item: item.clone(), problems: Vec::new(), broken, red, applied, duration: Duration::ZERO, tries: 1 }
 }
 
 fn compare(line: &mut Line, expected: &BTreeSet<String>, report: &TargetReport) {
     for id in expected.difference(&line.broken) {
         line.problems.push(format!("{id} should have broken and did not"));
     }
-    for id in line.broken.difference(expected) {
+    let by_timing: &[&str] = match &line.item.kind {
+        Kind::Defect { name, .. } => timing::may_break(name),
+        _ => &[],
+    };
+    for id in line.broken.difference(expected).filter(|id| !by_timing.contains(&id.as_str())) {
         let finding = report.requirements.iter().find(|r| r.id == *id).and_then(|r| r.findings.first());
         let seen = finding.map(|f| {
             let mismatch = f.mismatches.first().map(|m| format!("{} expected {}, got {}", m.path, m.expected, m.actual));

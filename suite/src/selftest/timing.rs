@@ -1,0 +1,53 @@
+//! Rules that a defect breaks only when the clock has it so: which of two reads came first, which branch of a race won. They may break
+//! besides the set that the catalogue states, and need not.
+
+/// By defect.
+const BY_TIMING: &[(&str, &[&str])] = &[
+    ("answer-checked-then-taken", &["HR-ACTION-37", "HR-EVENT-9", "HR-EVENT-10", "HR-EXEC-18"]),
+    ("answer-not-recorded", &["HR-ACTION-38"]),
+    ("answer-recorded-then-marked", &["HR-ACTION-37"]),
+    ("answer-starts-another", &["HR-ACTION-14"]),
+    ("cancel-answers-for-you", &["HR-ACTION-38"]),
+    ("cancel-checked-then-begun", &["HR-EVENT-9"]),
+    ("cleanup-checked-then-ended", &["HR-EXEC-18"]),
+    ("cursor-skips-one", &["HR-STREAM-3"]),
+    ("end-decided-then-written", &["HR-CANCEL-29"]),
+    ("failure-ends-the-conversation", &["HR-ISO-2"]),
+    // An action is announced before it can be answered: whoever answers at once is told that it is unknown, whatever was to be tried.
+    (
+        "question-seen-before-kept",
+        &[
+            "HR-ACTION-1",
+            "HR-ACTION-14",
+            "HR-ACTION-26",
+            "HR-ACTION-27",
+            "HR-ACTION-28",
+            "HR-ACTION-29",
+            "HR-ACTION-30",
+            "HR-ACTION-31",
+            "HR-ACTION-36",
+            "HR-ACTION-42",
+        ],
+    ),
+    ("state-before-event", &["HR-ACTION-43"]),
+    ("words-after-completion", &["HR-STREAM-3"]),
+];
+
+/// What `defect` may break besides its set.
+pub(super) fn may_break(defect: &str) -> &'static [&'static str] {
+    BY_TIMING.iter().find(|(name, _)| *name == defect).map_or(&[], |(_, ids)| ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::defects;
+
+    #[test]
+    fn every_line_speaks_of_a_defect_and_adds_to_its_set() {
+        for (name, ids) in BY_TIMING {
+            let defect = defects().iter().find(|defect| defect.name == *name).unwrap_or_else(|| panic!("there is no defect {name}"));
+            assert!(ids.iter().all(|id| !defect.breaks.contains(id)), "{name} breaks one of these always");
+        }
+    }
+}
