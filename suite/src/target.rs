@@ -155,7 +155,9 @@ async fn ask_grpc(session: &Session) -> Recognised {
     match client.call("Sessions/GetSession", &json!({ "uid": "" }), &session.settings.headers).await {
         Err(error) => Recognised::No(error.to_string()),
         Ok(Reply::Grpc(reply)) => match reply.code {
-            Some(UNIMPLEMENTED) | None => Recognised::No(format!("Sessions/GetSession answered status {:?}: {}", reply.code, reply.message)),
+            Some(UNIMPLEMENTED) | None => {
+                Recognised::No(format!("Sessions/GetSession answered status {:?}: {}", reply.code, reply.message))
+            }
             Some(_) => Recognised::Yes(Value::Null),
         },
         Ok(Reply::None(NoReply::Unreachable(why))) => Recognised::Silent(format!("no connection: {why}")),
@@ -187,7 +189,9 @@ mod tests {
         assert_eq!(parse("https://a"), Ok(("https://a".to_owned(), Wire::Http)));
         assert_eq!(parse("http://[::1]:80"), Ok(("http://[::1]:80".to_owned(), Wire::Http)));
         assert_eq!(parse("grpc://a:1"), Ok(("grpc://a:1".to_owned(), Wire::Grpc)));
-        for wrong in ["a:1", "ftp://a", "http://", "http://:1", "http://a:x", "http://a:99999", "grpc://a", "http://a?b=c", "unix:/x", "grpcs://a:1"] {
+        for wrong in
+            ["a:1", "ftp://a", "http://", "http://:1", "http://a:x", "http://a:99999", "grpc://a", "http://a?b=c", "unix:/x", "grpcs://a:1"]
+        {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -122,7 +122,8 @@ fn what_cannot_be_read_or_asked_is_usage() {
 
 #[test]
 fn specs_have_their_published_digests() {
-    let digests: std::collections::BTreeMap<String, String> = serde_json::from_slice(&fs::read(folder().join("specs/digests.json")).unwrap()).unwrap();
+    let digests: std::collections::BTreeMap<String, String> =
+        serde_json::from_slice(&fs::read(folder().join("specs/digests.json")).unwrap()).unwrap();
     assert_eq!(digests.len(), 10);
     for (name, digest) in digests {
         let output = proofmark(&["journal", "digest", &format!("specs/{name}.json")], None);

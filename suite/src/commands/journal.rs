@@ -136,7 +136,8 @@ fn read(source: impl Read + Send, size: Option<u64>, expectations: Expectations,
 fn bar(size: Option<u64>) -> ProgressBar {
     let shown = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
     let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let template = if size.is_some() { "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}" } else { "{spinner} {bytes} {bytes_per_sec}" };
+    let template =
+        if size.is_some() { "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}" } else { "{spinner} {bytes} {bytes_per_sec}" };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::with_draw_target(size, target).with_style(style)
 }

@@ -1,7 +1,7 @@
 //! `proofmark selftest`: the suite against the clean server, defects, weather and null targets.
 
-use super::options::TargetArgs;
 use super::CommandError;
+use super::options::TargetArgs;
 use crate::plan::Filter;
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::diagnostic::suggestion;

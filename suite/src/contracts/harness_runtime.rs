@@ -50,8 +50,14 @@ fn facts(known: &mut Known, nonce: &str) {
     if let Some(other) = known.manifests.keys().find(|id| **id != provider) {
         facts.insert("other-provider", json!(other));
     }
-    let supported: Vec<&String> =
-        known.manifests.get(&provider).into_iter().flatten().filter(|(_, level)| PASSING.contains(&level.as_str())).map(|(n, _)| n).collect();
+    let supported: Vec<&String> = known
+        .manifests
+        .get(&provider)
+        .into_iter()
+        .flatten()
+        .filter(|(_, level)| PASSING.contains(&level.as_str()))
+        .map(|(n, _)| n)
+        .collect();
     if supported.len() >= 2 {
         facts.insert("capabilities", json!(supported));
     }

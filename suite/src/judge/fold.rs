@@ -76,7 +76,8 @@ fn count<'a>(seen: &Seen<'a>, case: &str, evaluation: &'a Evaluation, evidence: 
                 exchanges: evaluation.exchanges.clone(),
             };
             // The same difference in every round or every event is told once a case.
-            let known = entry.findings.iter().any(|f| f.scenario == finding.scenario && f.at == finding.at && f.mismatches == finding.mismatches);
+            let known =
+                entry.findings.iter().any(|f| f.scenario == finding.scenario && f.at == finding.at && f.mismatches == finding.mismatches);
             if !known {
                 entry.findings.push(finding.clone());
             }

@@ -113,7 +113,8 @@ async fn is_there(session: &Session) -> bool {
     let Some((name, _)) = &session.catalogue.operations.detect else { return true };
     let Some(operation) = session.catalogue.operations.by_name.get(name) else { return true };
     let ask = session.ask(name, operation, &BTreeMap::new(), &BTreeMap::new());
-    let about = About { case: format!("{}/discovery", session.catalogue.contract).into(), step: "still there?".to_owned(), ..About::default() };
+    let about =
+        About { case: format!("{}/discovery", session.catalogue.contract).into(), step: "still there?".to_owned(), ..About::default() };
     let answered = timeout(session.settings.timeout, session.send(&ask, &about, None, true)).await;
     let there = answered.is_ok_and(|exchange| is_whole(&exchange.reply));
     if there {

@@ -83,13 +83,7 @@ pub struct Ask {
 }
 
 impl Session {
-    pub fn new(
-        catalogue: Arc<Catalogue>,
-        settings: Settings,
-        base: String,
-        http: HttpDriver,
-        recorder: Arc<Recorder>,
-    ) -> Self {
+    pub fn new(catalogue: Arc<Catalogue>, settings: Settings, base: String, http: HttpDriver, recorder: Arc<Recorder>) -> Self {
         let budget = Arc::new(Semaphore::new(settings.in_flight));
         Self {
             catalogue,

@@ -36,12 +36,7 @@ pub async fn run(round: &mut Round<'_>, step: &Step, what: &GrpcCall) -> Result<
         headers: metadata,
         body: Some(request.to_string().into()),
     };
-    let about = About {
-        case: round.case.clone(),
-        step: step.label.clone(),
-        operation: Some(what.method.clone()),
-        ..About::default()
-    };
+    let about = About { case: round.case.clone(), step: step.label.clone(), operation: Some(what.method.clone()), ..About::default() };
     Ok(result::of(&session.record(&begun, about, sent, reply)))
 }
 

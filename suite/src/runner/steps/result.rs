@@ -136,7 +136,17 @@ mod tests {
         let ended = |end| {
             let [headers, trailers] = [Vec::new(), Vec::new()];
             let [unknown, faults] = [Vec::new(), Vec::new()];
-            grpc(&GrpcReply { http_status: 200, messages: Vec::new(), code: None, message: String::new(), headers, trailers, end, unknown, faults })
+            grpc(&GrpcReply {
+                http_status: 200,
+                messages: Vec::new(),
+                code: None,
+                message: String::new(),
+                headers,
+                trailers,
+                end,
+                unknown,
+                faults,
+            })
         };
         assert_eq!(ended(StreamEnd::Closed)["code"], json!("none"));
         let late = ended(StreamEnd::TimedOut(Duration::from_secs(1)));
