@@ -36,7 +36,8 @@ fn lifecycle(kind: v1::lifecycle::Kind, detail: &str) -> v1::Event {
 /// A session's next record.
 fn append(session: &mut Vec<v1::LogRecord>, event: v1::Event) {
     let prev = session.last().map(|record| record.content_hash.clone()).unwrap_or_default();
-    session.push(seal(session.len() as i64 + 1, &prev, 1, event).unwrap());
+    let seq = session.last().map_or(1, |record| record.seq + 1);
+    session.push(seal(seq, &prev, 1, event).unwrap());
 }
 
 #[test]

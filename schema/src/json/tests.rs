@@ -97,9 +97,8 @@ fn names_that_come_twice_are_found_in_large_objects_too() {
 
 #[test]
 fn long_paths_and_names_are_shown_in_part() {
-    let deep: String = (0..40).map(|n| format!("[{n}]")).collect();
     let segments: Vec<Segment> = (0..40).map(Segment::Index).collect();
-    assert!(path(&segments).starts_with("$[0][1]") && path(&segments).ends_with("[11]…[36][37][38][39]") && path(&segments) != deep);
+    assert!(path(&segments).starts_with("$[0][1]") && path(&segments).ends_with("[11]…[36][37][38][39]"));
     assert_eq!(path(&segments[..16]).matches('[').count(), 16);
     let long = Segment::Member("é".repeat(1_000_000));
     assert_eq!(path(&[long]), format!("$[\"{}…\"]", "é".repeat(40)));

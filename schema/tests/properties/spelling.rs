@@ -98,7 +98,9 @@ fn write_message(value: &Value, dice: &mut Dice, out: &mut String) {
                     text
                 })
                 .collect();
-            out.push_str(&format!("[{}]", items.join(" , ")));
+            out.push('[');
+            out.push_str(&items.join(" , "));
+            out.push(']');
         }
         Value::String(text) => out.push_str(&string(text, dice)),
         other => out.push_str(&other.to_string()),
@@ -109,7 +111,7 @@ fn write_field(name: &str, value: &Value, dice: &mut Dice, out: &mut String) {
     match value {
         // `data` is the field of a part as well as the Struct inside: only the inner one is data.
         Value::Object(members) if STRUCTS.contains(&name) && !(name == "data" && members.keys().all(|key| key == "data")) => {
-            write_plain(value, dice, out)
+            write_plain(value, dice, out);
         }
         Value::String(text) if INT64.contains(&name) => out.push_str(&integer(text, dice)),
         Value::String(text) if BYTES.contains(&name) => out.push_str(&string(&base64(text, dice), dice)),
