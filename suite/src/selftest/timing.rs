@@ -3,11 +3,8 @@
 
 /// By defect.
 const BY_TIMING: &[(&str, &[&str])] = &[
-    ("answer-checked-then-taken", &["HR-ACTION-37", "HR-EVENT-9", "HR-EVENT-10", "HR-EXEC-18"]),
-    ("answer-not-recorded", &["HR-ACTION-38"]),
     ("answer-recorded-then-marked", &["HR-ACTION-37"]),
     ("answer-starts-another", &["HR-ACTION-14"]),
-    ("cancel-answers-for-you", &["HR-ACTION-38"]),
     ("cancel-checked-then-begun", &["HR-EVENT-9"]),
     ("cleanup-checked-then-ended", &["HR-EXEC-18"]),
     ("cursor-skips-one", &["HR-STREAM-3"]),
