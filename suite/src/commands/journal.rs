@@ -43,7 +43,7 @@ pub struct VerifyArgs {
     /// json: an object as described by schema/json/journal-report.schema.json
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// The session's last_seq, so that a journal cut short is found; of several sessions, in the order of the journal
+    /// The session's `last_seq`, so that a journal cut short is found; of several sessions, in the order of the journal
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub last_seq: Vec<i64>,
     /// The journal of the session that every session in FILE was forked from

@@ -9,6 +9,7 @@ use crate::selftest::{self, Item, Kind, Line};
 use clap::Args;
 use futures_util::stream::{self, StreamExt as _};
 use proofmark_reports::exit;
+use proofmark_reports::model::Level;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
@@ -88,7 +89,6 @@ fn gaps(catalogue: &Catalogue, lines: &[Line]) -> String {
     let mine = || lines.iter().filter(|line| line.item.contract == catalogue.contract && matches!(line.item.kind, Kind::Defect { .. }));
     let broken: BTreeSet<&str> = mine().flat_map(|line| line.broken.iter().map(String::as_str)).collect();
     let red: BTreeSet<&str> = mine().flat_map(|line| line.red.iter().map(String::as_str)).collect();
-    use proofmark_reports::model::Level;
     let rules: Vec<&str> = catalogue
         .requirements
         .iter()

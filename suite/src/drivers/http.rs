@@ -84,7 +84,7 @@ impl HttpDriver {
     pub async fn open(&self, request: &Request, bound: Duration, gate: Option<&Gate>) -> Opened {
         let deadline = Instant::now() + bound;
         match self.head(request, deadline, bound, gate).await {
-            Ok(response) if is_event_stream(&response) => Opened::Stream(EventStream::new(response, self.recorder.clone())),
+            Ok(response) if is_event_stream(&response) => Opened::Stream(Box::new(EventStream::new(response, self.recorder.clone()))),
             Ok(response) => Opened::Reply(self.whole(response, deadline, bound).await),
             Err(none) => Opened::Reply(Reply::None(none)),
         }
@@ -98,7 +98,7 @@ impl HttpDriver {
         }
         match (&request.body, gate) {
             (Some(body), Some(gate)) if !body.is_empty() => {
-                builder = builder.header("content-length", body.len()).body(held_back(body.clone(), gate.clone()));
+                builder = builder.header("content-length", body.len()).body(held_back(body, gate.clone()));
             }
             (body, gate) => {
                 if let Some(gate) = gate {
@@ -143,7 +143,7 @@ impl HttpDriver {
 }
 
 /// The body of a racing request: all but its last byte at once, the last one through the gate.
-fn held_back(body: Bytes, gate: Gate) -> reqwest::Body {
+fn held_back(body: &Bytes, gate: Gate) -> reqwest::Body {
     let (start, last) = (body.slice(..body.len() - 1), body.slice(body.len() - 1..));
     let parts = stream::unfold(0_u8, move |part| {
         let (start, last, gate) = (start.clone(), last.clone(), gate.clone());
@@ -203,7 +203,7 @@ fn no_reply(error: &reqwest::Error) -> NoReply {
 /// What `open` got.
 #[derive(Debug)]
 pub enum Opened {
-    Stream(EventStream),
+    Stream(Box<EventStream>),
     Reply(Reply),
 }
 

@@ -102,7 +102,7 @@ pub fn filled(error: &FillError) -> Stop {
 
 type Future<'f, T> = Pin<Box<dyn std::future::Future<Output = T> + Send + 'f>>;
 
-impl<'a> Round<'a> {
+impl Round<'_> {
     /// Boxed: preambles and branches nest.
     pub fn steps<'f>(&'f mut self, steps: &'f [Step]) -> Future<'f, Result<(), Stop>> {
         Box::pin(async move {
@@ -199,13 +199,12 @@ impl<'a> Round<'a> {
                 SavePath::Frames(below) => (&result["frames"], below.as_str()),
                 SavePath::Text => (&result["text"], ""),
             };
-            match fill::walk(root, below).filter(|value| !value.is_null() || matches!(path, SavePath::Body(_))) {
-                Some(value) => self.scope.set(name, value.clone()),
-                None => {
-                    let reason = result["reason"].as_str().map(|r| format!(": {r}")).unwrap_or_default();
-                    return Err(Stop::Blocked(format!("`{}` ({}) brought nothing to save as `{name}`{reason}", step.label, step.at)));
-                }
-            }
+            let found = fill::walk(root, below).filter(|value| !value.is_null() || matches!(path, SavePath::Body(_)));
+            let Some(value) = found else {
+                let reason = result["reason"].as_str().map(|r| format!(": {r}")).unwrap_or_default();
+                return Err(Stop::Blocked(format!("`{}` ({}) brought nothing to save as `{name}`{reason}", step.label, step.at)));
+            };
+            self.scope.set(name, value.clone());
         }
         Ok(())
     }

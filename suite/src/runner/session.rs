@@ -167,7 +167,7 @@ impl Session {
     /// Opens an event stream; the caller records it when it ends.
     pub async fn open(&self, request: &Request, gate: Option<&Gate>) -> Result<EventStream, Reply> {
         match self.http.open(request, self.settings.timeout, gate).await {
-            Opened::Stream(stream) => Ok(stream),
+            Opened::Stream(stream) => Ok(*stream),
             Opened::Reply(reply) => Err(reply),
         }
     }

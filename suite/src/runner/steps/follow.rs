@@ -10,7 +10,7 @@ use crate::scenario::fill::finish;
 use crate::scenario::model::{Follow, Step, Until};
 use crate::scenario::operations::Executions;
 use crate::scenario::pattern;
-use crate::transcript::{Exchange, Frame, Reply, StreamEnd};
+use crate::transcript::{Exchange, Frame, HttpReply, Reply, StreamEnd};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -216,7 +216,7 @@ impl Reading<'_> {
             case: self.about.case.clone(),
         };
         let exchange = self.session.send(&ask, &about, None, false).await;
-        exchange.http().and_then(|reply| reply.json()).is_some_and(|body| self.executions.is_terminal(&body))
+        exchange.http().and_then(HttpReply::json).is_some_and(|body| self.executions.is_terminal(&body))
     }
 
     /// How many of `events` were waited for. What came in one piece with the last of them is in the transcript, not in the result.
