@@ -6,7 +6,7 @@ use crate::recorder::About;
 use crate::runner::session::Session;
 use crate::transcript::Exchange;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -24,7 +24,7 @@ pub async fn discover(session: &Arc<Session>, profile: &Profile, described: &Val
     {
         known.stimuli.insert("completes".to_owned(), found);
     }
-    facts(&mut known, &session.settings.nonce);
+    facts(&mut known);
     known.facts.extend(profile.facts.clone());
     known
 }
@@ -40,7 +40,7 @@ fn manifests(described: &Value) -> BTreeMap<String, BTreeMap<String, String>> {
         .collect()
 }
 
-fn facts(known: &mut Known, nonce: &str) {
+fn facts(known: &mut Known) {
     let provider = known.stimuli.get("completes").and_then(|s| s["providerId"].as_str()).map(str::to_owned);
     let Some(provider) = provider.or_else(|| known.manifests.keys().next().cloned()) else { return };
     let mut facts: BTreeMap<&str, Value> = BTreeMap::new();
@@ -68,11 +68,6 @@ fn facts(known: &mut Known, nonce: &str) {
         if let Some((id, name, _)) = found {
             facts.insert(level, json!({ "provider": id, "capability": name }));
         }
-    }
-    let names: BTreeSet<&String> = known.manifests.values().flat_map(BTreeMap::keys).collect();
-    let mut fresh = ["b", "a"].map(|letter| format!("x-{nonce}.{letter}")).into_iter().filter(|name| !names.contains(name));
-    if let (Some(capability), Some(other)) = (fresh.next(), fresh.next()) {
-        facts.insert("unadvertised", json!({ "provider": provider, "capability": capability, "other": other }));
     }
     known.facts.extend(facts.into_iter().map(|(name, value)| (name.to_owned(), value)));
 }
@@ -141,20 +136,19 @@ mod tests {
         ] });
         let mut known = Known { manifests: manifests(&described), ..Known::default() };
         known.stimuli.insert("completes".to_owned(), json!({ "providerId": "a", "input": "" }));
-        facts(&mut known, "n");
+        facts(&mut known);
         assert_eq!(known.facts["provider"], json!("a"));
         assert_eq!(known.facts["other-provider"], json!("b"));
         assert_eq!(known.facts["capabilities"], json!(["y", "z"]));
         assert_eq!(known.facts["native"], json!({ "provider": "a", "capability": "y" }));
         assert_eq!(known.facts["emulated"], json!({ "provider": "b", "capability": "x" }));
         assert_eq!(known.facts["unsupported"], json!({ "provider": "a", "capability": "x" }));
-        assert_eq!(known.facts["unadvertised"]["provider"], json!("a"));
     }
 
     #[test]
     fn nothing_is_made_up_for_a_target_that_says_nothing() {
         let mut known = Known { manifests: manifests(&json!({})), ..Known::default() };
-        facts(&mut known, "n");
+        facts(&mut known);
         assert!(known.facts.is_empty());
     }
 }
