@@ -29,7 +29,7 @@ impl<'j> Deviant<'j> {
     /// `json` must be a record that has a canonical form. `None` when it has no hash to look for.
     pub(super) fn new(json: &'j Json<'j>) -> Option<Self> {
         let envelope = Envelope::read(json).ok()?;
-        let recorded = Hash::parse(&envelope.content_hash)?;
+        let recorded = Hash::parse(envelope.content_hash)?;
         Some(Self { envelope, recorded })
     }
 
@@ -64,10 +64,10 @@ impl<'j> Deviant<'j> {
     }
 
     fn link(&self, form: &Form) -> Option<String> {
-        let recorded = &self.envelope.prev_hash;
+        let recorded = self.envelope.prev_hash;
         match form.first {
-            _ if self.envelope.seq != 1 => Some(recorded.clone()),
-            First::AsRecorded => Some(recorded.clone()),
+            _ if self.envelope.seq != 1 => Some(recorded.to_owned()),
+            First::AsRecorded => Some(recorded.to_owned()),
             First::Zeros => Some("0".repeat(64)),
             First::Omitted => None,
         }

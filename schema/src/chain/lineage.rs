@@ -41,14 +41,13 @@ impl Lineage {
             return None;
         }
         let record = entry.record;
-        let is_segment = self.shared == 0 && record.seq > 1;
-        if !is_segment && record.seq != self.shared + 1 {
+        if self.shared == 0 && record.seq > 1 && record.facts.body == Body::Fork {
+            return self.segment(session, entry);
+        }
+        if record.seq != self.shared + 1 {
             // The chain itself is out of step, and says so.
             self.settled = true;
             return None;
-        }
-        if self.shared == 0 && record.seq > 1 && record.facts.body == Body::Fork {
-            return self.segment(session, entry);
         }
         let place = Place { session: Some(session), line: entry.line, seq: Some(record.seq) };
         let theirs = self.parent.next();

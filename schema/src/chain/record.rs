@@ -40,10 +40,10 @@ impl Record {
         let check = envelope.check(scratch)?;
         Ok(Self {
             seq: envelope.seq,
-            content_hash: HashText::read(&envelope.content_hash),
+            content_hash: HashText::read(envelope.content_hash),
             fence: envelope.fence,
             facts: Facts::of(envelope.event),
-            prev_hash: HashText::read(&envelope.prev_hash),
+            prev_hash: HashText::read(envelope.prev_hash),
             check,
         })
     }
@@ -52,8 +52,8 @@ impl Record {
 /// The members of a record before anything is computed from them.
 pub(super) struct Envelope<'j> {
     pub(super) seq: i64,
-    pub(super) prev_hash: String,
-    pub(super) content_hash: String,
+    pub(super) prev_hash: &'j str,
+    pub(super) content_hash: &'j str,
     pub(super) fence: i64,
     pub(super) event: &'j Json<'j>,
     /// A member that no record is known to have: what it adds to the hash or the chain is unknown.
@@ -61,7 +61,7 @@ pub(super) struct Envelope<'j> {
 }
 
 /// The hash that the content of a line would have at another place.
-pub(super) fn hash_at(line: &[u8], seq: i64, prev_hash: String) -> Option<Hash> {
+pub(super) fn hash_at(line: &[u8], seq: i64, prev_hash: &str) -> Option<Hash> {
     let json = json::parse(line).ok()?;
     let envelope = Envelope { seq, prev_hash, ..Envelope::read(&json).ok()? };
     let mut canonical = Vec::new();
@@ -79,7 +79,7 @@ impl<'j> Envelope<'j> {
             return Err(error(Reason::Type { expected: "a record (an object)", found: json.kind() }, None));
         };
         let fields = table().message(table().log_record);
-        let mut slots: [Option<&Json<'_>>; 8] = [None; 8];
+        let mut slots: [Option<&'j Json<'j>>; 8] = [None; 8];
         let mut unknown = None;
         for (name, value) in members {
             match fields.find(name) {
@@ -107,7 +107,7 @@ impl<'j> Envelope<'j> {
         out.extend_from_slice(b"{\"event\":");
         writer::write(out, table().event, self.event, &[Step::Member("event")])?;
         out.extend_from_slice(b",\"prev_hash\":");
-        jcs::push_string(out, &self.prev_hash);
+        jcs::push_string(out, self.prev_hash);
         write!(out, ",\"seq\":\"{}\"}}", self.seq).expect("a vector takes everything");
         Ok(())
     }
@@ -122,7 +122,7 @@ impl<'j> Envelope<'j> {
             return Ok(Check::Unverifiable(Box::new(error(Reason::UnknownField(name.clone()), None))));
         }
         let computed = Hash::of(scratch);
-        Ok(if Hash::parse(&self.content_hash) == Some(computed) { Check::Holds } else { Check::Differs { computed } })
+        Ok(if Hash::parse(self.content_hash) == Some(computed) { Check::Holds } else { Check::Differs { computed } })
     }
 }
 
@@ -136,10 +136,10 @@ fn integer(json: Option<&Json<'_>>, name: &'static str) -> Result<i64, Canonical
     scalar::integer(text).ok_or_else(|| error(Reason::Integer(text.chars().take(80).collect(), 64), Some(name)))
 }
 
-fn string(json: Option<&Json<'_>>, name: &'static str) -> Result<String, CanonicalError> {
+fn string<'j>(json: Option<&'j Json<'j>>, name: &'static str) -> Result<&'j str, CanonicalError> {
     match json {
-        None => Ok(String::new()),
-        Some(Json::String(text)) => Ok(text.to_string()),
+        None => Ok(""),
+        Some(Json::String(text)) => Ok(text),
         Some(other) => Err(error(Reason::Type { expected: "a string", found: other.kind() }, Some(name))),
     }
 }

@@ -104,18 +104,12 @@ pub(super) struct Totals {
 }
 
 impl Report {
-    pub(super) fn new(totals: Totals, sessions: Vec<SessionReport>, forks: Vec<Fork>, findings: Findings) -> Self {
+    pub(super) fn new(verdict: Verdict, totals: Totals, sessions: Vec<SessionReport>, forks: Vec<Fork>, findings: Findings) -> Self {
         let counts = Counts {
             broken: findings.number(Weight::Broken),
             unverifiable: findings.number(Weight::Unverifiable),
             warnings: findings.number(Weight::Warning),
             notes: findings.number(Weight::Note),
-        };
-        let verdict = match counts {
-            _ if totals.records == 0 => Verdict::NotAJournal,
-            Counts { broken: 1.., .. } => Verdict::Broken,
-            Counts { unverifiable: 1.., .. } => Verdict::Unverifiable,
-            _ => Verdict::Held,
         };
         let first_broken = findings.first_broken().map(|(line, session, seq)| FirstBroken { line, session, seq });
         let (findings, omitted) = findings.into_listed();

@@ -36,7 +36,7 @@ pub(super) struct Session {
     /// The recorded hash of the last record; `None` when the record could not be read.
     head: Option<HashText>,
     /// Lines of the journal that could not be read, as of the last record: those that came since may have been of this session.
-    unread: u64,
+    pub(super) unread: u64,
     gaps: Vec<Gap>,
     /// A rule about places in the chain is broken.
     disordered: bool,
@@ -155,7 +155,7 @@ impl Session {
         matches!(record.check, Check::Differs { .. })
             && says_otherwise
             && record.content_hash.hash().is_some()
-            && record.content_hash.hash() == hash_at(entry.text, self.next_seq(), head.raw())
+            && record.content_hash.hash() == hash_at(entry.text, self.next_seq(), &head.raw())
     }
 
     /// Takes a record at the place that its hash has it; only what it says otherwise is wrong.
@@ -190,11 +190,15 @@ impl Session {
     }
 
     fn skips(&mut self, entry: Entry<'_>, next: i64, out: &mut Findings) {
+        self.disordered = true;
+        if self.links(entry) && next > 1 {
+            let message = format!("Record {} follows record {} and links to it: a number is left out.", entry.record.seq, self.last_seq);
+            return out.push(self.finding(Weight::Broken, Rule::Gap, entry, message));
+        }
+        self.disturbed = true;
         let missing = next..=entry.record.seq - 1;
         let message = format!("{}: {} follows {}.", are_missing(&missing), entry.record.seq, name(self.last_seq));
         let finding = self.finding(Weight::Broken, Rule::Gap, entry, message);
-        self.disordered = true;
-        self.disturbed = true;
         if self.gaps.len() < EACH {
             self.gaps.push(Gap { missing, finding });
         } else {
@@ -204,8 +208,15 @@ impl Session {
 
     fn comes_back(&mut self, entry: Entry<'_>, out: &mut Findings) {
         self.disordered = true;
-        self.disturbed = true;
         let seq = entry.record.seq;
+        if self.links(entry) && self.last_seq > 0 {
+            let message = format!("The record has seq {seq} and links to record {}.", self.last_seq);
+            out.push(self.finding(Weight::Broken, Rule::Order, entry, message));
+            self.last_seq = seq.max(0);
+            self.head = Some(entry.record.content_hash.clone());
+            return;
+        }
+        self.disturbed = true;
         if let Some(index) = self.gaps.iter().position(|gap| gap.missing.contains(&seq)) {
             let mut gap = self.gaps.swap_remove(index);
             gap.finding.rule = Rule::Order;
@@ -226,6 +237,10 @@ impl Session {
             _ => format!("Record {seq} comes after record {}.", self.last_seq),
         };
         out.push(self.finding(Weight::Broken, Rule::Order, entry, message));
+    }
+
+    fn links(&self, entry: Entry<'_>) -> bool {
+        self.head.as_ref() == Some(&entry.record.prev_hash)
     }
 
     fn link(&mut self, entry: Entry<'_>, out: &mut Findings) {

@@ -46,16 +46,26 @@ pub struct Verifier {
     /// How many records may still fail to link to anything without being wrong: each line that was beyond this kit may have been
     /// right, and have had a successor; and that successor may have been taken for one of another session.
     doubts: u64,
-    /// There was such a line.
-    lost: bool,
-    /// Number, last line and last seq of the sessions whose `last_seq` is known.
-    ends: Vec<(usize, u64, i64)>,
+    /// How many such lines there were.
+    beyond: u64,
+    /// The sessions whose `last_seq` is known.
+    ends: Vec<End>,
     effort: Effort,
     forks: Forks,
     /// Children that begin with their fork marker: session, line and seq.
     segments: Vec<(usize, u64, i64)>,
     findings: Findings,
     closed: Vec<SessionReport>,
+}
+
+/// Where a session ends.
+#[derive(Clone, Copy)]
+struct End {
+    session: usize,
+    line: u64,
+    last_seq: i64,
+    /// Lines after it that could not be read.
+    holes: u64,
 }
 
 impl Verifier {
@@ -103,7 +113,7 @@ impl Verifier {
     fn trace(&mut self, number: usize, entry: Entry<'_>) {
         let record = entry.record;
         if record.facts.body == Body::Fork {
-            self.forks.marker(number, entry.line, record.seq - 1, record.prev_hash.hash());
+            self.forks.marker(number, entry.line, record.seq.saturating_sub(1), record.prev_hash.hash());
         }
         if let Some(hash) = record.content_hash.hash() {
             self.forks.record(number, &hash);
@@ -135,7 +145,7 @@ impl Verifier {
         }
         let place = Place { session: self.current, line, seq: None };
         let finding = if error.reason.is_ignorance() {
-            self.lost = true;
+            self.beyond += 1;
             self.doubts += 2;
             Finding::new(Weight::Unverifiable, Rule::Known, place, format!("The line cannot be judged: {error}."))
         } else {
@@ -146,7 +156,7 @@ impl Verifier {
 
     /// True once so much of something else was seen that reading on makes no sense.
     pub fn is_hopeless(&self) -> bool {
-        self.totals.records == 0 && self.totals.unread >= NOT_A_JOURNAL
+        self.totals.records == 0 && self.totals.unread - self.beyond >= NOT_A_JOURNAL
     }
 
     fn route(&mut self, entry: Entry<'_>) -> Option<usize> {
@@ -249,7 +259,8 @@ impl Verifier {
             self.findings.push(finding);
         }
         if session.number <= self.expectations.last_seq.len() {
-            self.ends.push((session.number, session.last_line, session.last_seq));
+            let holes = self.totals.unread - session.unread;
+            self.ends.push(End { session: session.number, line: session.last_line, last_seq: session.last_seq, holes });
         }
         self.totals.recomputed += session.recomputed;
         self.totals.unverifiable += session.unverifiable;
@@ -281,12 +292,14 @@ impl Verifier {
             }
         }
         self.closed.sort_by_key(|session| session.number);
-        let is_empty_as_expected = self.is_empty_as_expected();
-        let mut report = Report::new(self.totals, self.closed, forks, self.findings);
-        if is_empty_as_expected {
-            report.verdict = Verdict::Held;
-        }
-        report
+        let verdict = match () {
+            () if self.is_empty_as_expected() => Verdict::Held,
+            () if self.totals.records == 0 && self.beyond == 0 => Verdict::NotAJournal,
+            () if self.findings.number(Weight::Broken) > 0 => Verdict::Broken,
+            () if self.findings.number(Weight::Unverifiable) > 0 => Verdict::Unverifiable,
+            () => Verdict::Held,
+        };
+        Report::new(verdict, self.totals, self.closed, forks, self.findings)
     }
 
     /// A session without events has an empty journal.
@@ -296,25 +309,27 @@ impl Verifier {
 
     fn check_last_seqs(&mut self) {
         let (known, found) = (self.expectations.last_seq.len(), self.totals.sessions);
-        // After a line that nobody could read it is not known which session is which.
-        if known == 0 || found == 0 || (self.lost && known != found) {
+        if known == 0 || found == 0 {
             return;
         }
+        // A line that is beyond this kit may be a record, and of any session.
+        let weight = if self.beyond > 0 { Weight::Unverifiable } else { Weight::Broken };
         if known != found {
             let place = Place { session: None, line: self.totals.lines, seq: None };
             let message = format!("The journal holds {}; a last_seq is known for {known}.", sessions(found));
-            self.findings.push(Finding::new(Weight::Broken, Rule::LastSeq, place, message));
+            self.findings.push(Finding::new(weight, Rule::LastSeq, place, message));
             return;
         }
-        for (session, line, last) in std::mem::take(&mut self.ends) {
+        for End { session, line, last_seq, holes } in std::mem::take(&mut self.ends) {
             let expected = self.expectations.last_seq[session - 1];
-            let how = match last {
-                _ if last < expected => format!("ends at record {last}; its last_seq is {expected}: it is cut short"),
-                _ if last > expected => format!("goes on to record {last}; its last_seq is {expected}"),
-                _ => continue,
+            let how = match expected.abs_diff(last_seq) {
+                // The missing records are lines that could not be read, and that was said.
+                missing if expected >= last_seq && missing <= holes => continue,
+                _ if expected > last_seq => format!("ends at record {last_seq}; its last_seq is {expected}: it is cut short"),
+                _ => format!("goes on to record {last_seq}; its last_seq is {expected}"),
             };
-            let place = Place { session: Some(session), line, seq: Some(last) };
-            self.findings.push(Finding::new(Weight::Broken, Rule::LastSeq, place, format!("The session {how}.")));
+            let place = Place { session: Some(session), line, seq: Some(last_seq) };
+            self.findings.push(Finding::new(weight, Rule::LastSeq, place, format!("The session {how}.")));
         }
     }
 }

@@ -8,9 +8,10 @@ use crate::chain::Record;
 
 /// What became of a line.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly every outcome is a record, and a million boxes take their time")]
 pub(super) enum Outcome {
     Blank,
-    Record(Box<Record>),
+    Record(Record),
     Unread(Box<CanonicalError>),
 }
 
@@ -64,7 +65,7 @@ fn judge(line: &[u8], scratch: &mut Vec<u8>) -> Outcome {
         return Outcome::Blank;
     }
     match Record::read(line, scratch) {
-        Ok(record) => Outcome::Record(Box::new(record)),
+        Ok(record) => Outcome::Record(record),
         Err(error) => Outcome::Unread(Box::new(error)),
     }
 }

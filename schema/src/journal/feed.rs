@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 /// Bytes that a chunk aims at: enough to make handing it over cheap, little enough to stay in a core's cache.
-const CHUNK: usize = 256 * 1024;
+const CHUNK: usize = 512 * 1024;
 /// The longest line that is read. Hosts send records over gRPC, whose default bound is 4 MiB.
 pub const LONGEST_LINE: usize = 64 * 1024 * 1024;
 

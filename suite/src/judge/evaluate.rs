@@ -147,7 +147,7 @@ impl Judge<'_> {
             Test::Types(types) => self.types(types, events),
             Test::Order(patterns) => {
                 let patterns = patterns.iter().map(|p| filled(self, p)).collect::<std::result::Result<Vec<_>, _>>()?;
-                self.order(&patterns, events);
+                self.order(&patterns, events, complete);
             }
             Test::ExactlyOne(pattern) => {
                 let pattern = filled(self, pattern)?;
@@ -211,11 +211,11 @@ impl Judge<'_> {
         }
     }
 
-    fn order(&mut self, patterns: &[Value], events: &[Value]) {
+    fn order(&mut self, patterns: &[Value], events: &[Value], complete: bool) {
         let mut rest = events.iter();
         for pattern in patterns {
             if !rest.any(|event| pattern::fits(pattern, Some(event))) {
-                self.miss("events", &format!("{} in its place in the order", show(Some(pattern))), &types_of(events));
+                self.miss_or_unsee(complete, &format!("{} in its place in the order", show(Some(pattern))), events);
                 return;
             }
         }
@@ -232,6 +232,12 @@ impl Judge<'_> {
 
     fn value(&mut self, value: &Value, is: &Value) -> std::result::Result<(), FillError> {
         let actual = self.scope.fill(value)?;
+        if is.get("answered").is_none()
+            && let Some(silent) = unanswered(value, &actual)
+        {
+            self.unsee(reason(silent));
+            return Ok(());
+        }
         let path = value.as_str().map_or_else(|| "value".to_owned(), str::to_owned);
         let path = path.trim_start_matches("${").trim_end_matches('}').to_owned();
         self.matches(is, Some(&actual), &path)
@@ -239,6 +245,10 @@ impl Judge<'_> {
 
     fn compare(&mut self, values: &[Value], equal: bool) -> std::result::Result<(), FillError> {
         let filled = values.iter().map(|v| self.scope.fill(v)).collect::<std::result::Result<Vec<_>, _>>()?;
+        if let Some(silent) = values.iter().zip(&filled).find_map(|(template, value)| unanswered(template, value)) {
+            self.unsee(reason(silent));
+            return Ok(());
+        }
         for (i, a) in filled.iter().enumerate() {
             for (j, b) in filled.iter().enumerate().skip(i + 1) {
                 if pattern::equal(a, b) != equal {
@@ -285,6 +295,19 @@ fn reason(subject: &Value) -> String {
     subject["reason"].as_str().unwrap_or("no answer").to_owned()
 }
 
+/// The result of a request that got no answer, where `template` names one as a whole.
+fn unanswered<'v>(template: &Value, filled: &'v Value) -> Option<&'v Value> {
+    match (template, filled) {
+        (Value::String(text), Value::Object(result)) => {
+            let names_one = text.starts_with("${") && !text.contains(['.', '[']);
+            (names_one && result.get("answered") == Some(&Value::Bool(false))).then_some(filled)
+        }
+        (Value::Array(templates), Value::Array(values)) => templates.iter().zip(values).find_map(|(t, v)| unanswered(t, v)),
+        (Value::Object(templates), Value::Object(values)) => templates.iter().find_map(|(name, t)| unanswered(t, values.get(name)?)),
+        _ => None,
+    }
+}
+
 fn count(pattern: &Value, events: &[Value]) -> usize {
     events.iter().filter(|event| pattern::fits(pattern, Some(event))).count()
 }
@@ -303,7 +326,11 @@ mod tests {
     fn verdict(expectation: &str, result: &Value) -> Verdict {
         let node = Node::parse(expectation).unwrap();
         let expectation = expectations::one(&node, &Arc::from("x.yaml"), true).unwrap();
-        let scope = Scope::new("u".to_owned(), [("left".to_owned(), json!({"answered": true, "status": 200}))].into());
+        let saved = [
+            ("left".to_owned(), json!({"answered": true, "status": 200, "body": {"answered": false}})),
+            ("silent".to_owned(), json!({"answered": false, "reason": "no answer within 10s"})),
+        ];
+        let scope = Scope::new("u".to_owned(), saved.into());
         evaluate(&expectation, result, &scope).unwrap()
     }
 
@@ -341,7 +368,7 @@ mod tests {
     fn absence_needs_something_seen_and_a_history_read_to_its_end() {
         assert!(matches!(verdict("{ rule: R, none: a }", &events(&[], true)), Verdict::Unseen(_)));
         assert!(matches!(verdict("{ rule: R, count: { of: a, is: 0 } }", &events(&[], true)), Verdict::Unseen(_)));
-        for test in ["exactlyOne: b", "some: b", "last: b", "count: { of: b, is: 1 }"] {
+        for test in ["exactlyOne: b", "some: b", "last: b", "count: { of: b, is: 1 }", "order: [a, b]"] {
             assert!(matches!(verdict(&format!("{{ rule: R, {test} }}"), &events(&["a"], false)), Verdict::Unseen(_)), "{test}");
         }
         assert!(matches!(verdict("{ rule: R, exactlyOne: a }", &events(&["a", "a"], false)), Verdict::Broken(_)));
@@ -354,6 +381,21 @@ mod tests {
         assert!(matches!(verdict("{ rule: R, answered: true }", &silent), Verdict::Broken(_)));
         let closed = json!({ "answered": false, "reason": "closed", "finding": "the connection was closed without an answer" });
         assert!(matches!(verdict("{ rule: R, status: 200 }", &closed), Verdict::Broken(_)));
+    }
+
+    #[test]
+    fn a_saved_answer_that_never_came_is_held_against_nobody() {
+        let any = json!({ "answered": true });
+        for test in [
+            "value: \"${silent}\", is: { status: 200 }",
+            "value: { a: \"${silent}\" }, is: { a: { status: 200 } }",
+            "same: [\"${silent}\", \"${left}\"]",
+        ] {
+            assert!(matches!(verdict(&format!("{{ rule: R, {test} }}"), &any), Verdict::Unseen(_)), "{test}");
+        }
+        assert!(matches!(verdict("{ rule: R, value: \"${silent}\", is: { answered: true } }", &any), Verdict::Broken(_)));
+        // What a target writes into a body is no result of ours.
+        assert!(matches!(verdict("{ rule: R, value: \"${left.body}\", is: { answered: true } }", &any), Verdict::Broken(_)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 /// By defect.
 const BY_TIMING: &[(&str, &[&str])] = &[
-    ("answer-recorded-then-marked", &["HR-ACTION-37"]),
+    ("answer-recorded-then-marked", &["HR-ACTION-37", "HR-EVENT-10", "HR-EXEC-18"]),
     ("answer-starts-another", &["HR-ACTION-14"]),
     ("cancel-checked-then-begun", &["HR-EVENT-9"]),
     ("cleanup-checked-then-ended", &["HR-EXEC-18"]),
@@ -27,6 +27,7 @@ const BY_TIMING: &[(&str, &[&str])] = &[
         ],
     ),
     ("state-before-event", &["HR-ACTION-43"]),
+    ("success-overtakes-cancel", &["HR-CANCEL-25"]),
     ("words-after-completion", &["HR-STREAM-3"]),
 ];
 

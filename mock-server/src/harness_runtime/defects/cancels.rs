@@ -49,19 +49,14 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "cancel-of-approval-refused",
             "An execution cannot be cancelled while it waits for an approval.",
-            &["HR-CANCEL-1", "HR-CANCEL-17"],
+            &["HR-CANCEL-17"],
         ),
         install: |blueprint, applied| {
             effect(blueprint, applied, |state, right| if state == State::AwaitingApproval { refused(state) } else { right });
         },
     },
     Entry {
-        defect: defect(
-            Rule,
-            "cancel-of-input-refused",
-            "An execution cannot be cancelled while it waits for an input.",
-            &["HR-CANCEL-1", "HR-CANCEL-18"],
-        ),
+        defect: defect(Rule, "cancel-of-input-refused", "An execution cannot be cancelled while it waits for an input.", &["HR-CANCEL-18"]),
         install: |blueprint, applied| {
             effect(blueprint, applied, |state, right| if state == State::AwaitingInput { refused(state) } else { right });
         },

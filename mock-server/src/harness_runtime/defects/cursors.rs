@@ -9,27 +9,17 @@ use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
     Entry {
-        defect: defect(Rule, "cursor-inclusive", "A read after N starts with event N.", &["HR-REPLAY-3", "HR-REPLAY-18"]),
+        defect: defect(Rule, "cursor-inclusive", "A read after N starts with event N.", &["HR-REPLAY-3"]),
         install: |blueprint, applied| follows(blueprint, applied, |_, after, sequence| sequence >= after),
     },
     Entry {
-        defect: defect(
-            Rule,
-            "cursor-skips-one",
-            "A read after N, N being at least 1, starts with event N + 2.",
-            &["HR-REPLAY-3", "HR-REPLAY-18"],
-        ),
+        defect: defect(Rule, "cursor-skips-one", "A read after N, N being at least 1, starts with event N + 2.", &["HR-REPLAY-3"]),
         install: |blueprint, applied| {
             follows(blueprint, applied, |_, after, sequence| sequence > after + u64::from(after > 0));
         },
     },
     Entry {
-        defect: defect(
-            Rule,
-            "list-ignores-cursor",
-            "A list always shows the whole history.",
-            &["HR-REPLAY-3", "HR-REPLAY-18", "HR-STREAM-16"],
-        ),
+        defect: defect(Rule, "list-ignores-cursor", "A list always shows the whole history.", &["HR-REPLAY-3"]),
         install: |blueprint, applied| {
             follows(blueprint, applied, |reader, after, sequence| reader == Reader::List || sequence > after);
         },

@@ -102,6 +102,25 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
+        defect: defect(
+            Rule,
+            "forgery-skipped",
+            "An emission of a type that providers may not use is skipped, and the run goes on.",
+            &["HR-EVENT-31"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.decisions.emit, applied, |reference, applied| {
+                Arc::new(move |situation, emission| {
+                    let mut step = reference(situation, emission);
+                    if applied.count_if(step.answer.is_err() && !(situation.rules.emissions.allowed)(&emission.kind)) {
+                        step.answer = Ok(());
+                    }
+                    step
+                })
+            });
+        },
+    },
+    Entry {
         defect: defect(Rule, "delta-without-text", "The data of a delta is not looked at.", &["HR-EVENT-14"]),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.emissions.data, applied, |reference, applied| {

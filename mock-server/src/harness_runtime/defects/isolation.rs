@@ -3,6 +3,7 @@
 use super::{DefectKind::Rule, Entry, defect, wrap};
 use crate::harness_runtime::machine::{CancelRequest, Change, Ending, NewEvent, Situation, Store};
 use crate::harness_runtime::model::{Execution, event};
+use serde_json::json;
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
@@ -68,6 +69,29 @@ pub(super) static DEFECTS: &[Entry] = &[
                     for other in others {
                         applied.count();
                         step.changes.push(Change::Event(NewEvent { execution_id: other.id.clone(), ..queued.clone() }));
+                    }
+                    step
+                })
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "conversation-remembers",
+            "A start leaves the id of its execution in the metadata of the conversation.",
+            &["HR-ISO-5"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.decisions.start, applied, |reference, applied| {
+                Arc::new(move |situation, request| {
+                    let mut step = reference(situation, request);
+                    let conversation = situation.store.conversation(&request.conversation_id);
+                    if let (Ok(execution), Some(conversation)) = (&step.answer, conversation) {
+                        applied.count();
+                        let mut conversation = conversation.clone();
+                        conversation.metadata.insert("lastExecution".to_owned(), json!(execution.id));
+                        step.changes.push(Change::Conversation(conversation));
                     }
                     step
                 })

@@ -5,7 +5,7 @@ use super::{
     Entry, defect, hold, milliseconds, wrap,
 };
 use crate::harness_runtime::json::object;
-use crate::harness_runtime::machine::Change;
+use crate::harness_runtime::machine::{Change, Step};
 use crate::harness_runtime::model::event;
 use crate::harness_runtime::seams::Moment;
 use serde_json::json;
@@ -49,6 +49,22 @@ pub(super) static DEFECTS: &[Entry] = &[
                     }
                     applied.count();
                     vec![hold(0, milliseconds(25))]
+                })
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "failure-while-waiting-missed",
+            "A provider that fails while an action is pending leaves its execution waiting.",
+            &["HR-EXEC-22"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.decisions.end, applied, |reference, applied| {
+                Arc::new(move |situation, ending| {
+                    let waits = situation.store.execution(&ending.execution_id).is_some_and(|execution| execution.state.is_awaiting());
+                    if applied.count_if(waits && ending.result.is_err()) { Step::unchanged(()) } else { reference(situation, ending) }
                 })
             });
         },

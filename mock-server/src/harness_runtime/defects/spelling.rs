@@ -11,12 +11,7 @@ use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
     Entry {
-        defect: defect(
-            Wire,
-            "stream-as-plain-text",
-            "A stream is answered as text/plain.",
-            &["HR-IDEM-39", "HR-STREAM-1", "HR-STREAM-10", "HR-STREAM-11"],
-        ),
+        defect: defect(Wire, "stream-as-plain-text", "A stream is answered as text/plain.", &["HR-IDEM-39", "HR-STREAM-1"]),
         install: |blueprint, applied| {
             answer(blueprint, applied, |_, answer| {
                 let stream = answer.headers.iter().any(|(_, value)| value == "text/event-stream");

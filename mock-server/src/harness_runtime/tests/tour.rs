@@ -206,6 +206,7 @@ impl Tour {
             json!([{ "emit": { "type": "run.completed", "data": {} } }]),
             json!([{ "repeat": [{ "delta": "x" }], "times": 120 }]),
             json!([{ "ask": { "kind": "approval", "title": "t" }, "meanwhile": [{ "return": "r" }] }]),
+            json!([{ "ask": { "kind": "approval", "title": "t" }, "meanwhile": [{ "fail": "f" }] }]),
         ] {
             let id = self.run(json!({ "script": script })).await;
             self.read(&id).await;
