@@ -43,6 +43,8 @@ pub async fn run(session: &Arc<Session>, cases: &[Case], progress: &dyn Progress
     let mut due: Vec<(u64, Case)> = (0..).zip(cases.iter().cloned()).filter(|(_, case)| case.decision == Decision::Run).collect();
     progress.planned(due.len());
     Random::new(session.settings.seed, 0).shuffle(&mut due);
+    // What needs much of the budget goes first: it would have to wait for all others later, and they for it.
+    due.sort_by_key(|(_, case)| std::cmp::Reverse(case.executions as u64 * u64::from(case.scenario.rounds)));
     let (alone, shared): (Vec<_>, Vec<_>) = due.into_iter().partition(|(_, case)| case.scenario.exclusive);
     let mut ran = Ran { results: BTreeMap::new(), aborted: None };
     for (batch, jobs) in [(shared, session.settings.jobs.max(1)), (alone, 1)] {
