@@ -112,7 +112,7 @@ async fn open(
     let mut last = None;
     for catalogue in catalogues.values().filter(fits) {
         let recorder = Arc::new(Recorder::default());
-        let http = HttpDriver::new(recorder.clone())?;
+        let http = HttpDriver::new(recorder.clone(), &target.address.base, &settings.reach)?;
         let session = Session::new(catalogue.clone(), settings.clone(), target.address.base.clone(), http, recorder);
         let recognised = target::recognise(&session).await;
         let found = matches!(recognised, Recognised::Yes(_) | Recognised::Silent(_));

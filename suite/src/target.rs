@@ -1,9 +1,10 @@
 //! The target: its address, whether it is there, which contract it speaks, what it says of itself.
 
+use crate::drivers::dial::is_loopback;
 use crate::drivers::grpc::{Bounds, Client};
+use crate::drivers::tls;
 use crate::recorder::About;
 use crate::runner::session::Session;
-use crate::runner::steps::grpc::address;
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::pattern;
 use crate::transcript::{NoReply, Reply};
@@ -43,15 +44,14 @@ impl Address {
             let problem = if text.starts_with("unix:") {
                 "unix sockets are not supported yet"
             } else {
-                "it needs a scheme: http://HOST:PORT, https://HOST or grpc://HOST:PORT"
+                "it needs a scheme: http://HOST:PORT, https://HOST, grpc://HOST:PORT or grpcs://HOST:PORT"
             };
             return Err(error(problem));
         };
         let wire = match scheme {
             "http" | "https" => Wire::Http,
-            "grpc" => Wire::Grpc,
-            "grpcs" => return Err(error("gRPC over TLS is not supported yet; use grpc://")),
-            _ => return Err(error("the scheme must be http, https or grpc")),
+            "grpc" | "grpcs" => Wire::Grpc,
+            _ => return Err(error("the scheme must be http, https, grpc or grpcs")),
         };
         let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
         let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
@@ -66,13 +66,47 @@ impl Address {
             return Err(error("the port must be a number up to 65535"));
         }
         if wire == Wire::Grpc && port.is_none() {
-            return Err(error("a grpc:// target needs a port"));
+            return Err(error("a gRPC target needs a port"));
         }
         let credentials = user.map(|user| {
             use base64::Engine as _;
             format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user))
         });
         Ok(Self { base: format!("{scheme}://{host}{}", path.trim_end_matches('/')), wire, credentials })
+    }
+}
+
+/// A base URL in its parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts<'a> {
+    pub tls: bool,
+    /// An IPv6 address in brackets.
+    pub host: &'a str,
+    /// That of the scheme when none is written.
+    pub port: u16,
+    /// Empty, or with a slash at its start and none at its end.
+    pub path: &'a str,
+}
+
+impl Parts<'_> {
+    /// The parts of the base of an [`Address`].
+    pub fn of(base: &str) -> Parts<'_> {
+        let (scheme, rest) = base.split_once("://").unwrap_or(("http", base));
+        let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+        let tls = matches!(scheme, "https" | "grpcs");
+        let numbered = authority.rsplit_once(':').filter(|(host, _)| !host.contains('[') || host.ends_with(']'));
+        let written = numbered.and_then(|(host, port)| port.parse().ok().map(|port| (host, port)));
+        let (host, port) = written.unwrap_or((authority, if tls { 443 } else { 80 }));
+        Parts { tls, host, port, path }
+    }
+
+    /// `host:port`.
+    pub fn address(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(self.host)
     }
 }
 
@@ -151,13 +185,12 @@ const UNIMPLEMENTED: u32 = 12;
 async fn ask_grpc(session: &Session) -> Recognised {
     let bounds = Bounds { time: session.settings.timeout.min(session.settings.wait_ready), ..Bounds::default() };
     let pool = proofmark_schema::agentsessions::descriptors();
-    let client = Client::new(address(&session.base), "agentsessions.v1", pool, bounds);
+    let client = Client::new(session.dial(tls::HTTP2), "agentsessions.v1", pool, bounds);
     match client.call("Sessions/GetSession", &json!({ "uid": "" }), &session.settings.headers).await {
         Err(error) => Recognised::No(error.to_string()),
         Ok(Reply::Grpc(reply)) => match reply.code {
-            Some(UNIMPLEMENTED) | None => {
-                Recognised::No(format!("Sessions/GetSession answered status {:?}: {}", reply.code, reply.message))
-            }
+            None => Recognised::No("Sessions/GetSession got an answer without a gRPC status; is this an HTTP server?".to_owned()),
+            Some(UNIMPLEMENTED) => Recognised::No(format!("Sessions/GetSession answered UNIMPLEMENTED: {}", reply.message)),
             Some(_) => Recognised::Yes(Value::Null),
         },
         Ok(Reply::None(NoReply::Unreachable(why))) => Recognised::Silent(format!("no connection: {why}")),
@@ -189,11 +222,25 @@ mod tests {
         assert_eq!(parse("https://a"), Ok(("https://a".to_owned(), Wire::Http)));
         assert_eq!(parse("http://[::1]:80"), Ok(("http://[::1]:80".to_owned(), Wire::Http)));
         assert_eq!(parse("grpc://a:1"), Ok(("grpc://a:1".to_owned(), Wire::Grpc)));
+        assert_eq!(parse("grpcs://a:1"), Ok(("grpcs://a:1".to_owned(), Wire::Grpc)));
         for wrong in
-            ["a:1", "ftp://a", "http://", "http://:1", "http://a:x", "http://a:99999", "grpc://a", "http://a?b=c", "unix:/x", "grpcs://a:1"]
+            ["a:1", "ftp://a", "http://", "http://:1", "http://a:x", "http://a:99999", "grpc://a", "http://a?b=c", "unix:/x", "grpcs://a"]
         {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn bases_fall_into_their_parts() {
+        let parts = |base: &'static str| {
+            let Parts { tls, path, .. } = Parts::of(base);
+            (tls, Parts::of(base).address(), path)
+        };
+        assert_eq!(parts("http://a:1/b/c"), (false, "a:1".to_owned(), "/b/c"));
+        assert_eq!(parts("http://[::1]"), (false, "[::1]:80".to_owned(), ""));
+        assert_eq!(parts("https://[::1]:4"), (true, "[::1]:4".to_owned(), ""));
+        assert_eq!(parts("https://a/b"), (true, "a:443".to_owned(), "/b"));
+        assert_eq!(parts("grpcs://a:5"), (true, "a:5".to_owned(), ""));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use super::CommandError;
 use crate::check::{Target, catalogues};
+use crate::drivers::tls::Trust;
 use crate::fixtures::Fixtures;
 use crate::plan::{Filter, Known, plan};
 use crate::profile::Profile;
-use crate::runner::settings::Settings;
+use crate::runner::settings::{Reach, Settings};
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::diagnostic::suggestion;
 use crate::scenario::references;
@@ -20,7 +21,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Which target, and how it is reached.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TargetArgs {
-    /// The target: http://, https:// or grpc://; a base path is kept. Repeatable; without it the built-in reference server is checked
+    /// The target: http://, https://, grpc:// or grpcs://; a base path is kept. Repeatable; without it the built-in reference server is checked
     #[arg(long = "target", value_name = "URL", env = "PROOFMARK_TARGET", value_delimiter = ' ')]
     pub targets: Vec<String>,
     /// harness-runtime, agentsessions; found out by asking when not given
@@ -35,6 +36,15 @@ pub struct TargetArgs {
     /// `K=VAR`: like --header, with the value of the environment variable VAR
     #[arg(long = "header-env", value_name = "K=VAR")]
     pub header_envs: Vec<String>,
+    /// A root to believe besides the usual ones (PEM; several in one file are taken too)
+    #[arg(long, value_name = "FILE", env = "PROOFMARK_CA_CERT")]
+    pub ca_cert: Option<PathBuf>,
+    /// Believe any certificate
+    #[arg(long, conflicts_with = "ca_cert")]
+    pub insecure: bool,
+    /// Speak HTTP/2 over plain TCP from the first byte on (h2c); over TLS HTTP/2 is chosen by ALPN without it
+    #[arg(long)]
+    pub http2_prior_knowledge: bool,
     /// Bound of one wait
     #[arg(long, value_name = "D", default_value = "10s", value_parser = duration, env = "PROOFMARK_TIMEOUT")]
     pub timeout: Duration,
@@ -109,8 +119,24 @@ impl TargetArgs {
             wait_ready: self.wait_ready,
             seed: pace.seed.unwrap_or_else(|| clock() % 1_000_000),
             headers: self.credentials()?,
+            reach: self.reach()?,
             ..Settings::default()
         })
+    }
+
+    fn reach(&self) -> Result<Reach, CommandError> {
+        let trust = match &self.ca_cert {
+            _ if self.insecure => Trust::Anyone,
+            None => Trust::WebPki,
+            Some(path) => {
+                let pem = fs::read(path).map_err(|problem| CommandError::Read { path: path.clone(), problem })?;
+                Trust::from_pem(&pem).map_err(|error| {
+                    let hint = "a root certificate in PEM begins with -----BEGIN CERTIFICATE-----".to_owned();
+                    CommandError::usage(format!("--ca-cert {}: {error}", path.display()), Some(hint))
+                })?
+            }
+        };
+        Ok(Reach { trust, prior_knowledge: self.http2_prior_knowledge })
     }
 
     fn credentials(&self) -> Result<Vec<(String, String)>, CommandError> {
@@ -169,7 +195,7 @@ impl TargetArgs {
                     let message = format!("{} does not run over the wire of {}", catalogue.contract, address.base);
                     return Err(CommandError::usage(
                         message,
-                        Some("HTTP contracts take http:// or https://, gRPC ones grpc://".to_owned()),
+                        Some("HTTP contracts take http:// or https://, gRPC ones grpc:// or grpcs://".to_owned()),
                     ));
                 }
                 let name = address.base.clone();

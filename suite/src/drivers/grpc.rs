@@ -12,6 +12,7 @@ mod transport;
 
 pub use status::{code_name, code_number};
 
+use super::dial::Dial;
 use crate::transcript::{NoReply, Reply};
 use answer::Answer;
 use bytes::Bytes;
@@ -20,7 +21,6 @@ use prost_reflect::{DescriptorPool, MethodDescriptor};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
 /// What a call may cost at most.
@@ -62,16 +62,16 @@ pub enum RequestError {
 /// What a call is made with.
 #[derive(Clone, Debug)]
 pub struct Client {
-    address: String,
+    dial: Dial,
     package: String,
     pool: DescriptorPool,
     bounds: Bounds,
 }
 
 impl Client {
-    /// A client of the server at `address` (`host:port`, HTTP/2 without TLS) for the services of `package` in `pool`.
-    pub fn new(address: impl Into<String>, package: impl Into<String>, pool: DescriptorPool, bounds: Bounds) -> Self {
-        Self { address: address.into(), package: package.into(), pool, bounds }
+    /// A client of the server behind `dial` for the services of `package` in `pool`.
+    pub fn new(dial: Dial, package: impl Into<String>, pool: DescriptorPool, bounds: Bounds) -> Self {
+        Self { dial, package: package.into(), pool, bounds }
     }
 
     /// Calls `method` (`Sessions/GetSession`) with `request` in proto3-JSON, in proto or JSON names, and reads the answer to its end.
@@ -80,10 +80,9 @@ impl Client {
     pub async fn call(&self, method: &str, request: &Value, metadata: &[(String, String)]) -> Result<Reply, RequestError> {
         let prepared = self.prepare(method, request, metadata)?;
         let deadline = Instant::now() + self.bounds.time;
-        Ok(match timeout_at(deadline, TcpStream::connect(&self.address)).await {
-            Ok(Ok(stream)) => self.converse(stream, prepared, deadline).await,
-            Ok(Err(error)) => Reply::None(NoReply::Unreachable(error.to_string())),
-            Err(_) => Reply::None(NoReply::Unreachable(format!("no connection within {:?}", self.bounds.time))),
+        Ok(match self.dial.connect(deadline, self.bounds.time).await {
+            Ok(stream) => self.converse(stream, prepared, deadline).await,
+            Err(none) => Reply::None(none),
         })
     }
 
@@ -106,12 +105,13 @@ impl Client {
     }
 
     fn head(&self, method: &MethodDescriptor, metadata: &[(String, String)]) -> Result<Request<()>, RequestError> {
-        let mut head = Request::post(format!("http://{}/{}/{}", self.address, method.parent_service().full_name(), method.name()))
+        let scheme = if self.dial.tls.is_some() { "https" } else { "http" };
+        let mut head = Request::post(format!("{scheme}://{}/{}/{}", self.dial.address, method.parent_service().full_name(), method.name()))
             .header("te", "trailers")
             .header("content-type", "application/grpc")
             .header("user-agent", concat!("proofmark/", env!("CARGO_PKG_VERSION")))
             .body(())
-            .map_err(|_| RequestError::Address(self.address.clone()))?;
+            .map_err(|_| RequestError::Address(self.dial.address.clone()))?;
         for (name, value) in metadata {
             let refuse = || RequestError::Metadata(name.clone());
             let value = HeaderValue::from_str(value).map_err(|_| refuse())?;

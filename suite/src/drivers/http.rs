@@ -1,8 +1,10 @@
 //! HTTP requests and event streams over reqwest. Each request has a connection of its own: a reused one may die under a request
 //! through nobody's fault, and a conformance kit must neither repeat a request nor blame the target for that.
 
-use super::sse;
+use super::{sse, tls};
 use crate::recorder::Recorder;
+use crate::runner::settings::Reach;
+use crate::target::Parts;
 use crate::transcript::{Body, Frame, HttpReply, NoReply, Reply, Request, StreamEnd};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
@@ -54,20 +56,20 @@ impl Gate {
 }
 
 impl HttpDriver {
-    pub fn new(recorder: Arc<Recorder>) -> Result<Self, SetupError> {
-        let roots = rustls::RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        let tls = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| SetupError(error.to_string()))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .redirect(reqwest::redirect::Policy::none())
-            .pool_max_idle_per_host(0)
-            .no_proxy()
-            .build()
-            .map_err(|error| SetupError(error.to_string()))?;
+    /// A client for the target at `base`. Over TLS HTTP/2 is offered first, by ALPN. The proxies of the environment are used,
+    /// but never for a target on this machine.
+    pub fn new(recorder: Arc<Recorder>, base: &str, reach: &Reach) -> Result<Self, SetupError> {
+        let setup = |error: &dyn std::fmt::Display| SetupError(error.to_string());
+        let tls = reach.trust.client_config(&[tls::HTTP2, tls::HTTP1]).map_err(|error| setup(&error))?;
+        let mut builder =
+            reqwest::Client::builder().tls_backend_preconfigured(tls).redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0);
+        if Parts::of(base).is_loopback() {
+            builder = builder.no_proxy();
+        }
+        if reach.prior_knowledge {
+            builder = builder.http2_prior_knowledge();
+        }
+        let client = builder.build().map_err(|error| setup(&error))?;
         Ok(Self { client, recorder })
     }
 

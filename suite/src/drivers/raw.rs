@@ -8,12 +8,12 @@ mod body;
 mod head;
 mod wire;
 
+use super::dial::Dial;
 use crate::transcript::{Body, HttpReply, NoReply, Reply};
 use std::convert::Infallible;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 use wire::{Stop, Wire};
 
 /// What an exchange may cost at most.
@@ -33,15 +33,14 @@ impl Default for Bounds {
     }
 }
 
-/// Sends `bytes` to `address` (`host:port`) and reads one answer.
+/// Sends `bytes` over a new connection and reads one answer.
 ///
 /// The connection stays open in our direction while we read: to close it would be another request.
-pub async fn send(address: &str, bytes: &[u8], bounds: &Bounds) -> Reply {
+pub async fn send(dial: &Dial, bytes: &[u8], bounds: &Bounds) -> Reply {
     let deadline = Instant::now() + bounds.time;
-    match timeout_at(deadline, TcpStream::connect(address)).await {
-        Ok(Ok(stream)) => exchange(stream, bytes, bounds, deadline).await,
-        Ok(Err(error)) => Reply::None(NoReply::Unreachable(error.to_string())),
-        Err(_) => Reply::None(NoReply::Unreachable(format!("no connection within {:?}", bounds.time))),
+    match dial.connect(deadline, bounds.time).await {
+        Ok(stream) => exchange(stream, bytes, bounds, deadline).await,
+        Err(none) => Reply::None(none),
     }
 }
 

@@ -1,10 +1,12 @@
 //! One target during a run: its address, what is known of it, the drivers, the budget. Shared by all cases.
 
 use super::settings::Settings;
+use crate::drivers::dial::Dial;
 use crate::drivers::http::{EventStream, Gate, HttpDriver, Opened};
 use crate::recorder::{About, Begun, Recorder};
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::operations::Operation;
+use crate::target::Parts;
 use crate::transcript::{Body, Exchange, NoReply, Reply, Request, StreamEnd};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -97,6 +99,12 @@ impl Session {
             unanswered: AtomicUsize::new(0),
             started: Mutex::default(),
         }
+    }
+
+    /// A connection of its own to the target; `protocol` is what is asked for where TLS lets one ask.
+    pub fn dial(&self, protocol: &'static [u8]) -> Dial {
+        let parts = Parts::of(&self.base);
+        Dial { address: parts.address(), tls: parts.tls.then(|| (self.settings.reach.trust.clone(), protocol)) }
     }
 
     /// Whether so many requests in a row went unanswered that the target may be gone.

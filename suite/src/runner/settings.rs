@@ -1,6 +1,15 @@
 //! How a run goes: bounds, concurrency, seed. Resolved once, read everywhere.
 
+use crate::drivers::tls::Trust;
 use std::time::Duration;
+
+/// How a connection to the target is made.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    pub trust: Trust,
+    /// HTTP/2 over plain TCP from the first byte on (RFC 9113, section 3.3).
+    pub prior_knowledge: bool,
+}
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -18,6 +27,7 @@ pub struct Settings {
     pub nonce: String,
     /// Sent with every request; the values are credentials.
     pub headers: Vec<(String, String)>,
+    pub reach: Reach,
 }
 
 impl Default for Settings {
@@ -31,6 +41,7 @@ impl Default for Settings {
             seed: 1,
             nonce: uuid::Uuid::new_v4().simple().to_string()[..12].to_owned(),
             headers: Vec::new(),
+            reach: Reach::default(),
         }
     }
 }

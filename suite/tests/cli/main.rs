@@ -4,5 +4,6 @@ mod exit_codes;
 mod kit;
 mod lookups;
 mod output;
+mod reach;
 mod secrets;
 mod serve;

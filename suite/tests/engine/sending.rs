@@ -6,7 +6,7 @@ use proofmark::check::catalogues;
 use proofmark::drivers::http::HttpDriver;
 use proofmark::recorder::{About, Recorder};
 use proofmark::runner::session::Session;
-use proofmark::runner::settings::Settings;
+use proofmark::runner::settings::{Reach, Settings};
 use proofmark::transcript::{NoReply, Reply};
 use proofmark_reports::model::{Outcome, Status};
 use serde_json::json;
@@ -119,7 +119,7 @@ async fn a_refused_connection_is_dialled_again_until_the_bound() {
     let base = format!("http://{}", socket.local_addr().unwrap());
     let catalogue = catalogues(&fixtures(TWO)).unwrap().remove("relay").unwrap();
     let recorder = Arc::new(Recorder::default());
-    let http = HttpDriver::new(recorder.clone()).unwrap();
+    let http = HttpDriver::new(recorder.clone(), "http://127.0.0.1", &Reach::default()).unwrap();
     let settings = Settings { timeout: Duration::from_millis(500), ..settings() };
     let session = Session::new(catalogue.clone(), settings, base, http, recorder.clone());
     let operation = &catalogue.operations.by_name["getThing"];

@@ -246,7 +246,7 @@ async fn an_early_answer_is_seen_although_the_server_resets_us() {
         let _ = stream.read(&mut [0; 1]).await;
     });
     let request = vec![b'x'; 32 << 20];
-    let reply = send(&address.await.to_string(), &request, &Bounds::default()).await;
+    let reply = send(&Dial::plain(address.await.to_string()), &request, &Bounds::default()).await;
     assert_eq!(http(reply).status, 413);
 }
 
@@ -256,7 +256,7 @@ async fn a_reset_without_an_answer_is_closed() {
         let _ = stream.read(&mut [0; 1]).await;
     });
     let request = vec![b'x'; 32 << 20];
-    let reply = send(&address.await.to_string(), &request, &Bounds::default()).await;
+    let reply = send(&Dial::plain(address.await.to_string()), &request, &Bounds::default()).await;
     assert!(matches!(none(reply), NoReply::Closed(_)));
 }
 
@@ -265,8 +265,8 @@ async fn nobody_there_is_unreachable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("bound").to_string();
     drop(listener);
-    assert!(matches!(none(send(&address, REQUEST, &Bounds::default()).await), NoReply::Unreachable(_)));
-    assert!(matches!(none(send("no port", REQUEST, &Bounds::default()).await), NoReply::Unreachable(_)));
+    assert!(matches!(none(send(&Dial::plain(address), REQUEST, &Bounds::default()).await), NoReply::Unreachable(_)));
+    assert!(matches!(none(send(&Dial::plain("no port"), REQUEST, &Bounds::default()).await), NoReply::Unreachable(_)));
 }
 
 #[tokio::test]
@@ -275,5 +275,5 @@ async fn an_answer_over_a_real_connection() {
         let _ = stream.read_exact(&mut [0; REQUEST.len()]).await;
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     });
-    assert_eq!(whole(send(&address.await.to_string(), REQUEST, &Bounds::default()).await), b"ok");
+    assert_eq!(whole(send(&Dial::plain(address.await.to_string()), REQUEST, &Bounds::default()).await), b"ok");
 }

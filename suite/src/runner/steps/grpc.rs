@@ -4,6 +4,7 @@ use super::super::case::Round;
 use super::super::outcome::Stop;
 use super::{call, result};
 use crate::drivers::grpc::{Bounds, Client};
+use crate::drivers::tls;
 use crate::recorder::About;
 use crate::scenario::fill::finish;
 use crate::scenario::model::{GrpcCall, Step};
@@ -22,9 +23,8 @@ pub async fn run(round: &mut Round<'_>, step: &Step, what: &GrpcCall) -> Result<
     for (name, template) in &what.metadata {
         metadata.push((name.to_ascii_lowercase(), call::text(&call::fill(round, template)?)));
     }
-    let address = address(&session.base);
     let bounds = Bounds { time: session.settings.timeout, ..Bounds::default() };
-    let client = Client::new(&*address, PACKAGE, descriptors(), bounds);
+    let client = Client::new(session.dial(tls::HTTP2), PACKAGE, descriptors(), bounds);
     if let Some(gate) = round.gate.take() {
         gate.pass().await;
     }
@@ -38,10 +38,4 @@ pub async fn run(round: &mut Round<'_>, step: &Step, what: &GrpcCall) -> Result<
     };
     let about = About { case: round.case.clone(), step: step.label.clone(), operation: Some(what.method.clone()), ..About::default() };
     Ok(result::of(&session.record(&begun, about, sent, reply)))
-}
-
-/// `host:port` of a `grpc://` address.
-pub fn address(base: &str) -> String {
-    let rest = base.split_once("://").map_or(base, |(_, rest)| rest);
-    rest.split('/').next().unwrap_or_default().to_owned()
 }

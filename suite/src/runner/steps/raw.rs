@@ -1,25 +1,28 @@
-//! `raw`: bytes as written over a TCP connection of their own, one HTTP answer.
+//! `raw`: bytes as written over a connection of their own (TCP, or TLS where the target has it), one HTTP/1.1 answer.
 
 use super::super::case::{Round, filled};
 use super::super::outcome::Stop;
 use super::result;
 use crate::drivers::raw::{self, Bounds};
+use crate::drivers::tls;
 use crate::recorder::About;
 use crate::scenario::model::Step;
+use crate::target::Parts;
 use crate::transcript::Request;
 use serde_json::{Value, json};
 
 pub async fn run(round: &mut Round<'_>, step: &Step, template: &str) -> Result<Value, Stop> {
     let session = round.session;
-    let Some((address, base)) = authority(&session.base) else {
-        return Err(Stop::Blocked("raw bytes need a plain http:// target".to_owned()));
-    };
-    round.scope.set("host", json!(address));
-    round.scope.set("base", json!(base));
+    if session.settings.reach.prior_knowledge {
+        return Err(Stop::Blocked("raw bytes are HTTP/1.1, and the target was said to speak HTTP/2 at once".to_owned()));
+    }
+    let dial = session.dial(tls::HTTP1);
+    round.scope.set("host", json!(dial.address));
+    round.scope.set("base", json!(Parts::of(&session.base).path));
     let text = round.scope.fill_text(template).map_err(|e| filled(&e))?;
     let bytes = framed(&text, &session.settings.headers);
     let begun = session.recorder.begin();
-    let reply = raw::send(&address, &bytes, &Bounds { time: session.settings.timeout, ..Bounds::default() }).await;
+    let reply = raw::send(&dial, &bytes, &Bounds { time: session.settings.timeout, ..Bounds::default() }).await;
     let first = text.lines().next().unwrap_or_default();
     let mut words = first.split(' ');
     let request = Request {
@@ -44,15 +47,6 @@ fn framed(text: &str, headers: &[(String, String)]) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// `host:port` and base path of a plain HTTP URL.
-fn authority(base: &str) -> Option<(String, String)> {
-    let rest = base.strip_prefix("http://")?;
-    let (host, path) = rest.split_once('/').map_or((rest, String::new()), |(host, path)| (host, format!("/{path}")));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
-    Some((if has_port { host.to_owned() } else { format!("{host}:80") }, path))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,13 +56,5 @@ mod tests {
         let bytes = framed("POST / HTTP/1.1\nhost: x\n\n{\n}", &[("k".to_owned(), "v".to_owned())]);
         assert_eq!(bytes, b"POST / HTTP/1.1\r\nhost: x\r\nk: v\r\n\r\n{\n}");
         assert_eq!(framed("GET / HTTP/1.1\n", &[]), b"GET / HTTP/1.1\r\n\r\n");
-    }
-
-    #[test]
-    fn authorities() {
-        assert_eq!(authority("http://a:1/b/c"), Some(("a:1".to_owned(), "/b/c".to_owned())));
-        assert_eq!(authority("http://[::1]"), Some(("[::1]:80".to_owned(), String::new())));
-        assert_eq!(authority("http://[::1]:4"), Some(("[::1]:4".to_owned(), String::new())));
-        assert_eq!(authority("https://a"), None);
     }
 }

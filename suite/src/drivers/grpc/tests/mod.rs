@@ -9,7 +9,7 @@ use serde_json::json;
 
 fn client(address: &str) -> Client {
     let bounds = Bounds { time: Duration::from_secs(5), message: 1000, messages: 5, total: 3000, metadata: 4000 };
-    Client::new(address, "agentsessions.v1", proofmark_schema::agentsessions::descriptors(), bounds)
+    Client::new(Dial::plain(address), "agentsessions.v1", proofmark_schema::agentsessions::descriptors(), bounds)
 }
 
 fn answer(reply: Reply) -> GrpcReply {
