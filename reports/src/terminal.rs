@@ -9,7 +9,8 @@ mod stimuli;
 mod summary;
 mod wire;
 
-pub(crate) use findings::evidence;
+pub use findings::evidence;
+pub use summary::word as outcome;
 
 use crate::exit;
 use crate::groups::groups;

@@ -15,6 +15,7 @@ use crate::runner::settings::Settings;
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::fields::Result as FixtureResult;
 use crate::target::{self, Address, Recognised, Wire};
+use crate::transcript::Exchange;
 use proofmark_reports::model::{Abort, TargetReport};
 use proofmark_reports::summary;
 use serde_json::Value;
@@ -57,6 +58,30 @@ pub async fn check(
     show_wire: bool,
     progress: &dyn Progress,
 ) -> Result<Checked, SetupError> {
+    let ready = match prepare(catalogues, target, settings, filters).await? {
+        Ok(ready) => ready,
+        Err(unseen) => return Ok(*unseen),
+    };
+    let ran = run::run(&ready.session, &ready.cases, progress).await;
+    Ok(ready.judge(&ready.cases, &ran, show_wire))
+}
+
+/// A target that was recognised, asked what it is, and planned for.
+pub struct Ready {
+    pub session: Arc<Session>,
+    pub cases: Vec<Case>,
+    report: TargetReport,
+    /// No filter left anything out.
+    whole: bool,
+}
+
+/// Everything up to the run. The inner error is the report of a target that cannot be judged.
+pub async fn prepare(
+    catalogues: &BTreeMap<String, Arc<Catalogue>>,
+    target: &Target,
+    settings: &Settings,
+    filters: &[Filter],
+) -> Result<Result<Ready, Box<Checked>>, SetupError> {
     let mut settings = settings.clone();
     settings.headers.extend(target.address.credentials.iter().map(|value| ("authorization".to_owned(), value.clone())));
     let (session, recognised) = open(catalogues, target, &settings).await?;
@@ -68,7 +93,7 @@ pub async fn check(
         other => {
             report.aborted = target::abort(other, target.contract.is_some().then_some(&*session.catalogue));
             report.contract = target.contract.clone().unwrap_or_default();
-            return Ok(Checked { report, secrets: contracts::secrets(&[], &settings.headers) });
+            return Ok(Err(Box::new(Checked { report, secrets: contracts::secrets(&[], &settings.headers) })));
         }
     };
     report.description = contracts::description(&described);
@@ -76,8 +101,20 @@ pub async fn check(
     let known = contracts::discover(&session, &profile, &described).await;
     let cases = plan(&session.catalogue, filters, &known);
     let session = equipped(session, &known);
-    let ran = run::run(&session, &cases, progress).await;
-    Ok(judge(report, &session, &cases, &ran, show_wire, filters.is_empty()))
+    Ok(Ok(Ready { session, cases, report, whole: filters.is_empty() }))
+}
+
+impl Ready {
+    /// Judges all that was sent.
+    pub fn judge(&self, cases: &[Case], ran: &Ran, show_wire: bool) -> Checked {
+        judge(self.report.clone(), &self.session, &self.session.recorder.exchanges(), cases, ran, show_wire, self.whole)
+    }
+
+    /// Judges one case by what was sent for it, shapes and monitors included.
+    pub fn judge_case(&self, case: &Case, ran: &Ran) -> Checked {
+        let exchanges: Vec<_> = self.session.recorder.exchanges().into_iter().filter(|exchange| exchange.case == case.path).collect();
+        judge(self.report.clone(), &self.session, &exchanges, std::slice::from_ref(case), ran, false, false)
+    }
 }
 
 /// The plan for a target, without running it.
@@ -148,12 +185,19 @@ fn equipped(session: Arc<Session>, known: &Known) -> Arc<Session> {
     }
 }
 
-fn judge(mut report: TargetReport, session: &Session, cases: &[Case], ran: &Ran, show_wire: bool, whole: bool) -> Checked {
-    let exchanges = session.recorder.exchanges();
-    let secrets = contracts::secrets(&exchanges, &session.settings.headers);
-    let shapes = shapes::judge(&session.catalogue, &exchanges);
-    let monitors = contracts::observe(&session.catalogue, &exchanges, &secrets);
-    let transcripts = Transcripts::new(&exchanges, session.settings.headers.iter().map(|(name, _)| name.as_str()));
+fn judge(
+    mut report: TargetReport,
+    session: &Session,
+    exchanges: &[Arc<Exchange>],
+    cases: &[Case],
+    ran: &Ran,
+    show_wire: bool,
+    whole: bool,
+) -> Checked {
+    let secrets = contracts::secrets(exchanges, &session.settings.headers);
+    let shapes = shapes::judge(&session.catalogue, exchanges);
+    let monitors = contracts::observe(&session.catalogue, exchanges, &secrets);
+    let transcripts = Transcripts::new(exchanges, session.settings.headers.iter().map(|(name, _)| name.as_str()));
     let seen = Seen {
         catalogue: &session.catalogue,
         cases,

@@ -1,7 +1,8 @@
 //! The suite of Proofmark: plan, run, judge.
 //!
 //! The way of one scenario: `fixtures` (text) -> `scenario` (data) -> `plan` (which cases, and why not) -> `runner` (requests, transcript)
-//! -> `judge` (verdicts) -> a report of the `reports` crate. `check` walks it for one target; `commands` are what the program offers.
+//! -> `judge` (verdicts) -> a report of the `reports` crate. `check` walks it for one target; `commands` are what the program offers,
+//! and `trials` is what a vendor's own tests call.
 
 pub mod check;
 pub mod commands;
@@ -21,3 +22,4 @@ pub mod scenario;
 pub mod selftest;
 pub mod target;
 pub mod transcript;
+pub mod trials;

@@ -40,7 +40,7 @@ pub(super) fn failures(page: &mut Page, report: &Report, target: &TargetReport, 
 }
 
 /// One finding as plain text without colour, for renderings that hold text of their own.
-pub(crate) fn evidence(run: &RunInfo, target: &TargetReport, seen: &Finding) -> String {
+pub fn evidence(run: &RunInfo, target: &TargetReport, seen: &Finding) -> String {
     let mut page = Page::new(false, EVIDENCE);
     let rule = target.requirements.iter().find(|rule| rule.id == seen.requirement);
     title(&mut page, &seen.requirement, seen.level, rule);

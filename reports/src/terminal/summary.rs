@@ -67,7 +67,8 @@ fn label(word: &str) -> Line {
     Line::new().with(BOLD, format!("{word:>6}")).plain("  ")
 }
 
-pub(super) fn word(outcome: Outcome) -> &'static str {
+/// An outcome in the words of the report.
+pub fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passed => "passed",
         Outcome::Failed => "failed",

@@ -80,7 +80,7 @@ fn check_destinations(reports: &[Destination]) -> Result<(), CommandError> {
     }
 }
 
-fn secrets(checked: &[Checked]) -> Vec<String> {
+pub(crate) fn secrets(checked: &[Checked]) -> Vec<String> {
     checked.iter().flat_map(|checked| checked.secrets.iter().cloned()).collect()
 }
 
@@ -145,7 +145,7 @@ async fn check_reference(_: &RunArgs, _: &Loaded, _: &Settings, _: &[Filter]) ->
     Err(CommandError::usage("this build holds no reference server; name a target", hint))
 }
 
-fn report(args: &RunArgs, settings: &Settings, checked: &[Checked], started: (jiff::Timestamp, Instant)) -> Report {
+pub(crate) fn report(args: &RunArgs, settings: &Settings, checked: &[Checked], started: (jiff::Timestamp, Instant)) -> Report {
     let targets: Vec<_> = checked.iter().map(|checked| checked.report.clone()).collect();
     let exit = exit::exit(&targets, args.strict);
     let millis = |d: Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
@@ -197,6 +197,12 @@ fn reproduce(args: &RunArgs, settings: &Settings) -> String {
     args.target.contract.iter().for_each(|name| add(format!("--contract {name}")));
     args.target.profile.iter().for_each(|path| add(format!("--profile {}", quote(&path.display().to_string()))));
     args.target.fixtures.iter().for_each(|path| add(format!("--fixtures {}", quote(&path.display().to_string()))));
+    args.target.ca_cert.iter().for_each(|path| add(format!("--ca-cert {}", quote(&path.display().to_string()))));
+    for (flag, is_set) in [("--insecure", args.target.insecure), ("--http2-prior-knowledge", args.target.http2_prior_knowledge)] {
+        if is_set {
+            add(flag.to_owned());
+        }
+    }
     for text in &args.target.headers {
         add(format!("--header {}", quote(&format!("{}: ...", text.split(':').next().unwrap_or_default()))));
     }

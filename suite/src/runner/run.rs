@@ -126,7 +126,7 @@ async fn is_there(session: &Session) -> bool {
 }
 
 /// Reads everything the run started once more: what must not have happened did not happen later either.
-async fn sweep(session: &Arc<Session>, progress: &dyn Progress) {
+pub async fn sweep(session: &Arc<Session>, progress: &dyn Progress) {
     let Some(executions) = &session.catalogue.operations.executions else { return };
     let started = session.started();
     progress.sweeping(started.len());

@@ -3,7 +3,7 @@
 use super::*;
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, DuplexStream, duplex};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 

@@ -46,7 +46,7 @@ async fn requests_that_cannot_be_made_are_our_own_fault() {
     }
     let error = client.call("Sessions/GetSession", &json!({ "id": "x" }), &[]).await.expect_err("no such field");
     assert!(error.to_string().starts_with("the request of `Sessions/GetSession` is not a agentsessions.v1.GetSessionRequest: "), "{error}");
-    let nowhere = Client { address: "not an address".to_owned(), ..client };
+    let nowhere = Client { dial: Dial::plain("not an address"), ..client };
     let error = nowhere.call("Sessions/GetSession", &json!({}), &[]).await.expect_err("no address");
     assert_eq!(error.to_string(), "`not an address` is not an address");
 }
