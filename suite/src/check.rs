@@ -75,7 +75,7 @@ pub async fn check(
     let profile = target.profile.clone().unwrap_or_default();
     let known = contracts::discover(&session, &profile, &described).await;
     let cases = plan(&session.catalogue, filters, &known);
-    let session = equipped(session, &known);
+    let session = equipped(session, &known, &profile);
     let ran = run::run(&session, &cases, progress).await;
     Ok(judge(report, &session, &cases, &ran, show_wire, filters.is_empty()))
 }
@@ -137,11 +137,12 @@ fn empty(target: &Target, contract: &str) -> TargetReport {
     }
 }
 
-fn equipped(session: Arc<Session>, known: &Known) -> Arc<Session> {
+fn equipped(session: Arc<Session>, known: &Known, profile: &Profile) -> Arc<Session> {
     match Arc::try_unwrap(session) {
         Ok(mut session) => {
             session.stimuli.clone_from(&known.stimuli);
             session.facts.clone_from(&known.facts);
+            session.restart.clone_from(&profile.restart);
             Arc::new(session)
         }
         Err(session) => session,

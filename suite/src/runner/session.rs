@@ -3,12 +3,13 @@
 use super::settings::Settings;
 use crate::drivers::http::{EventStream, Gate, HttpDriver, Opened};
 use crate::recorder::{About, Begun, Recorder};
+use crate::restart::{Foreground, Restart};
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::operations::Operation;
 use crate::transcript::{Body, Exchange, NoReply, Reply, Request, StreamEnd};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -34,6 +35,10 @@ pub struct Session {
     /// `stimulus` and `fact` as scenarios name them.
     pub stimuli: BTreeMap<String, Value>,
     pub facts: BTreeMap<String, Value>,
+    /// How the target is restarted, and what its last start left running.
+    pub restart: Restart,
+    pub foreground: Foreground,
+    restarts: AtomicU64,
     unanswered: AtomicUsize,
     started: Mutex<BTreeMap<String, Started>>,
 }
@@ -94,6 +99,9 @@ impl Session {
             budget,
             stimuli: BTreeMap::new(),
             facts: BTreeMap::new(),
+            restart: Restart::default(),
+            foreground: Foreground::default(),
+            restarts: AtomicU64::new(0),
             unanswered: AtomicUsize::new(0),
             started: Mutex::default(),
         }
@@ -102,6 +110,16 @@ impl Session {
     /// Whether so many requests in a row went unanswered that the target may be gone.
     pub fn is_silent(&self) -> bool {
         self.unanswered.load(Ordering::Relaxed) >= SILENCE
+    }
+
+    /// Says that the target is about to be restarted.
+    pub fn restarts(&self) {
+        self.restarts.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How often the target was restarted so far; what was open when the number changes may end as it likes.
+    pub fn lives(&self) -> u64 {
+        self.restarts.load(Ordering::SeqCst)
     }
 
     pub fn was_heard(&self) {
