@@ -7,8 +7,8 @@ use std::time::Duration;
 table! {
     /// What a durable server promises of its store.
     Keeping {
-        /// Whether a record is written.
-        kept: fn(&Record) -> bool = all;
+        /// What is written of a record.
+        kept: fn(Record) -> Option<Record> = all;
         /// Whether an answer, an event and a provider wait until what they rest on is durable.
         waits: fn() -> bool = always;
         /// How long the writer waits before it takes what waits for it.
@@ -16,8 +16,8 @@ table! {
     }
 }
 
-pub(crate) fn all(_record: &Record) -> bool {
-    true
+pub(crate) fn all(record: Record) -> Option<Record> {
+    Some(record)
 }
 
 pub(crate) fn always() -> bool {

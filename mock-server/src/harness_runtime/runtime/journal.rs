@@ -27,10 +27,9 @@ impl Journal {
     }
 
     /// Records that are written together, behind all that came before.
-    pub(crate) fn submit(&self, mut records: Vec<Record>) {
+    pub(crate) fn submit(&self, records: Vec<Record>) {
         if let Some(kept) = &self.0 {
-            records.retain(|record| (kept.keeping.kept)(record));
-            kept.writer.submit(records);
+            kept.writer.submit(records.into_iter().filter_map(|record| (kept.keeping.kept)(record)).collect());
         }
     }
 
