@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
 /// What the kit accepts of an answer when a step does not say.
@@ -39,6 +39,7 @@ pub struct Session {
     pub restart: Restart,
     pub foreground: Foreground,
     restarts: AtomicU64,
+    life: watch::Sender<Life>,
     unanswered: AtomicUsize,
     started: Mutex<BTreeMap<String, Started>>,
 }
@@ -48,6 +49,14 @@ pub struct Session {
 struct Started {
     case: Arc<str>,
     ended: bool,
+}
+
+/// Whether the target is up, as far as the kit's own restarts go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Life {
+    Steady,
+    Restarting,
+    Lost(String),
 }
 
 /// Growing pauses within a bound.
@@ -102,6 +111,7 @@ impl Session {
             restart: Restart::default(),
             foreground: Foreground::default(),
             restarts: AtomicU64::new(0),
+            life: watch::Sender::new(Life::Steady),
             unanswered: AtomicUsize::new(0),
             started: Mutex::default(),
         }
@@ -113,8 +123,24 @@ impl Session {
     }
 
     /// Says that the target is about to be restarted.
-    pub fn restarts(&self) {
+    pub fn goes_down(&self) {
         self.restarts.fetch_add(1, Ordering::SeqCst);
+        self.life.send_replace(Life::Restarting);
+    }
+
+    /// Says that a restart is over, well or with this problem.
+    pub fn came_up(&self, problem: Option<&str>) {
+        self.life.send_replace(problem.map_or(Life::Steady, |problem| Life::Lost(problem.to_owned())));
+    }
+
+    /// Waits while the target is being restarted; the problem if it did not come back.
+    pub async fn steady(&self) -> Result<(), String> {
+        let mut life = self.life.subscribe();
+        match life.wait_for(|life| *life != Life::Restarting).await.as_deref() {
+            Ok(Life::Lost(problem)) => Err(problem.clone()),
+            // The sender lives as long as this.
+            _ => Ok(()),
+        }
     }
 
     /// How often the target was restarted so far; what was open when the number changes may end as it likes.

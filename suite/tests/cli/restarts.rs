@@ -32,7 +32,8 @@ impl Durable {
                 "case $1 in\nstart) echo $$ > {pid}; exec {serve};;\nstop) kill -TERM $(cat {pid});;\nkill) kill -KILL $(cat {pid});;\nesac\n"
             ),
         );
-        let silent = |name| Command::new("sh").args([control.as_str(), name]).stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap();
+        let silent =
+            |name| Command::new("sh").args([control.as_str(), name]).stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap();
         let server = Self { first: silent("start"), folder, port };
         let deadline = Instant::now() + PATIENCE;
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -56,9 +57,14 @@ impl Durable {
 
     /// The report of the restart scenarios (or of what `filter` says).
     fn check(&self, commands: Option<&str>, filter: &str) -> (i32, Value) {
+        self.check_within("20s", commands, filter)
+    }
+
+    /// With a bound for the way up and the way down.
+    fn check_within(&self, wait: &str, commands: Option<&str>, filter: &str) -> (i32, Value) {
         let profile = self.profile(commands);
         let url = self.url();
-        let pace = ["--timeout", "4s", "--seed", "1", "--report", "json=-"];
+        let pace = ["--timeout", "4s", "--wait-ready", wait, "--seed", "1", "--report", "json=-"];
         let args = [&["--target", &url, "--profile", &profile], &pace[..], &[filter]].concat();
         let done = proofmark(&args);
         (done.code, done.json())
@@ -154,8 +160,11 @@ fn a_target_that_does_not_come_back_is_told_with_its_last_words() {
     let server = Durable::start("");
     let control = server.folder.path("control");
     let dies = "start = [\"sh\", \"-c\", \"echo the disk is full >&2; exit 7\"]\n";
-    let (code, report) =
-        server.check(Some(&format!("kill = [\"sh\", \"{control}\", \"kill\"]\n{dies}")), "harness-runtime/restart/conversation");
+    let (code, report) = server.check_within(
+        "3s",
+        Some(&format!("kill = [\"sh\", \"{control}\", \"kill\"]\n{dies}")),
+        "harness-runtime/restart/conversation",
+    );
     let (_, outcome, reason) = outcomes(&report)[0];
     assert_eq!(outcome, "blocked", "{code}");
     assert!(reason.contains("exit status: 7") && reason.contains("the disk is full"), "{reason}");
@@ -179,7 +188,8 @@ fn every_defect_of_restarts_breaks_exactly_what_it_says() {
         let (_, report) = server.check(None, "harness-runtime/restart");
         let expected: BTreeSet<&str> = defect.breaks.iter().copied().collect();
         if broken(&report) != expected {
-            wrong.push(format!("{} breaks {:?}, and says {expected:?}", defect.name, broken(&report)));
+            let others: Vec<_> = outcomes(&report).into_iter().filter(|(_, outcome, _)| *outcome != "passed").collect();
+            wrong.push(format!("{} breaks {:?}, and says {expected:?}: {others:#?}", defect.name, broken(&report)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

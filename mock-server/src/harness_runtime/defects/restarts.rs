@@ -15,7 +15,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         install: |blueprint, applied| forget(blueprint, applied, |record| matches!(record, Record::Row(Row::Conversation(_)))),
     },
     Entry {
-        defect: defect(Restart, "keys-not-kept", "Idempotency keys are not in the store.", &["HR-DURA-10", "HR-DURA-11"]),
+        defect: defect(Restart, "keys-not-kept", "Idempotency keys are not in the store.", &["HR-DURA-10"]),
         install: |blueprint, applied| forget(blueprint, applied, |record| matches!(record, Record::Row(Row::Key { .. }))),
     },
     Entry {
@@ -28,7 +28,12 @@ pub(super) static DEFECTS: &[Entry] = &[
         install: fingerprints_not_kept,
     },
     Entry {
-        defect: defect(Restart, "events-not-kept", "The store has the executions, and not their events.", &["HR-DURA-3"]),
+        defect: defect(
+            Restart,
+            "events-not-kept",
+            "The store has the executions, and not their events.",
+            &["HR-ART-8", "HR-DURA-3", "HR-EVENT-8", "HR-EVENT-9", "HR-REPLAY-3"],
+        ),
         install: |blueprint, applied| forget(blueprint, applied, |record| matches!(record, Record::Row(Row::Event(_)))),
     },
     Entry {

@@ -55,6 +55,7 @@ pub async fn run(round: &mut Round<'_>, step: &Step, follow: &Follow) -> Result<
     let mut cuts = 0;
     while cuts < RESUMPTIONS {
         let request = session.request(&ask);
+        session.steady().await.map_err(Stop::Blocked)?;
         let lives = session.lives();
         let begun = session.recorder.begin();
         let opened = session.open(&request, gate.take().as_ref()).await;
@@ -66,6 +67,10 @@ pub async fn run(round: &mut Round<'_>, step: &Step, follow: &Follow) -> Result<
         let exchange = session.record(&begun, about, request, reply);
         ids.push(exchange.id);
         let Some((new, end)) = exchange.http().and_then(|reply| reply.frames()) else {
+            if session.lives() > lives {
+                cuts += 1;
+                continue;
+            }
             if session.may_ask_again(&exchange, call::expects_busy(step)) && patience.wait().await {
                 continue;
             }
