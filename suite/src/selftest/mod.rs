@@ -4,7 +4,7 @@
 //! nothing. A defect or weather that was never applied proves nothing, and fails its line.
 
 pub mod nulls;
-mod timing;
+pub mod timing;
 
 use crate::check::{Target, check};
 use crate::commands::CommandError;

@@ -2,6 +2,7 @@
 
 use crate::kit::{Folder, proofmark, signal};
 use proofmark::reference::{DefectKind, defects};
+use proofmark::selftest::timing::may_break;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::net::{TcpListener, TcpStream};
@@ -117,7 +118,7 @@ fn a_durable_server_keeps_every_promise() {
     let server = Durable::start("");
     let (code, report) = server.check(None, "harness-runtime/restart");
     let all = outcomes(&report);
-    let others: Vec<_> = all.iter().filter(|(_, outcome, _)| *outcome != "passed").collect();
+    let others: Vec<_> = all.iter().filter(|(path, outcome, _)| path.contains("/restart/") && *outcome != "passed").collect();
     assert!(others.is_empty() && all.len() >= 12, "{others:#?}");
     assert_eq!((code, broken(&report)), (0, BTreeSet::new()));
 }
@@ -187,7 +188,9 @@ fn every_defect_of_restarts_breaks_exactly_what_it_says() {
         let server = Durable::start(&format!("--defect {}", defect.name));
         let (_, report) = server.check(None, "harness-runtime/restart");
         let expected: BTreeSet<&str> = defect.breaks.iter().copied().collect();
-        if broken(&report) != expected {
+        let by_timing = may_break(defect.name);
+        let broken_always: BTreeSet<&str> = broken(&report).into_iter().filter(|id| !by_timing.contains(id)).collect();
+        if broken_always != expected {
             let others: Vec<_> = outcomes(&report).into_iter().filter(|(_, outcome, _)| *outcome != "passed").collect();
             wrong.push(format!("{} breaks {:?}, and says {expected:?}: {others:#?}", defect.name, broken(&report)));
         }

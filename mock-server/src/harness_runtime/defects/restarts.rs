@@ -37,7 +37,11 @@ pub(super) static DEFECTS: &[Entry] = &[
         install: |blueprint, applied| forget(blueprint, applied, |record| matches!(record, Record::Row(Row::Event(_)))),
     },
     Entry {
-        defect: defect(Restart, "artifacts-not-kept", "Artifacts are not in the store.", &["HR-DURA-4"]),
+        defect: defect(Restart, "executions-not-kept", "Executions are not in the store.", &["HR-DURA-2", "HR-DURA-3"]),
+        install: |blueprint, applied| forget(blueprint, applied, |record| matches!(record, Record::Row(Row::Execution(_)))),
+    },
+    Entry {
+        defect: defect(Restart, "artifacts-not-kept", "Artifacts are not in the store.", &["HR-ART-8", "HR-DURA-4"]),
         install: |blueprint, applied| forget(blueprint, applied, |record| matches!(record, Record::Row(Row::Artifact(_)))),
     },
     Entry {
@@ -56,7 +60,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             blueprint.keeping.waits = Arc::new(|| false);
             blueprint.keeping.linger = Arc::new(move || {
                 applied.count();
-                milliseconds(400)
+                milliseconds(1000)
             });
         },
     },
