@@ -109,3 +109,43 @@ impl Reader<'_> {
         StoreError::Damaged { path: self.path.clone(), what: what.to_owned() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness_runtime::model::{Conversation, JsonObject};
+    use serde_json::json;
+
+    #[test]
+    fn numbers_and_texts_come_back_as_they_were() {
+        let folder = std::env::temp_dir().join(format!("proofmark-records-{}", uuid::Uuid::new_v4().simple()));
+        let odd =
+            json!({ "a": 0.1, "b": -0.0, "c": 9_007_199_254_740_993_u64, "d": 1e300, "e": "\u{0}\u{1F600}\u{FFFF}", "f": null, "": [] });
+        let metadata: JsonObject = odd.as_object().cloned().expect("an object");
+        let created_at = jiff::Timestamp::new(1_700_000_000, 123_456_789).expect("an instant");
+        let conversation = Conversation { id: "c".to_owned(), created_at, metadata };
+        let mut kept = open(&folder).expect("a store");
+        let transaction = kept.connection.transaction().expect("a transaction");
+        durable::Record::write(&Record::Row(Row::Conversation(conversation.clone())), &transaction).expect("written");
+        durable::Record::write(&Record::Tally { name: "t".to_owned(), tally: Tally { started: 1, cleaned_up: 2 } }, &transaction)
+            .expect("written");
+        transaction.commit().expect("committed");
+        drop(kept);
+        let kept = open(&folder).expect("a store");
+        assert_eq!(kept.store.conversation("c"), Some(&conversation));
+        assert_eq!(kept.tallies["t"], Tally { started: 1, cleaned_up: 2 });
+        drop(kept);
+        std::fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_is_named() {
+        let folder = std::env::temp_dir().join(format!("proofmark-records-{}", uuid::Uuid::new_v4().simple()));
+        let kept = open(&folder).expect("a store");
+        kept.connection.execute_batch("INSERT INTO events (row) VALUES ('{}')").expect("written");
+        drop(kept);
+        let error = open(&folder).err().expect("damaged").to_string();
+        assert!(error.contains("harness-runtime.db is damaged: events, row 1: missing field"), "{error}");
+        std::fs::remove_dir_all(folder).expect("removed");
+    }
+}
