@@ -1,4 +1,4 @@
-//! A store on disk: one SQLite database in one folder, open in one process, written by one thread.
+//! A store on disk: one `SQLite` database in one folder, open in one process, written by one thread.
 //!
 //! What a contract keeps, and in which tables, is its own business; it hands over records that know how to write themselves.
 

@@ -19,7 +19,7 @@ pub(crate) struct Form {
     pub(crate) tables: &'static str,
 }
 
-/// What every SQLite database begins with.
+/// What every `SQLite` database begins with.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Where the header of a database names its application: four bytes, the highest first.
 const APPLICATION_AT: usize = 68;
@@ -91,7 +91,7 @@ fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     if found == "ok" { Ok(()) } else { Err(StoreError::Damaged { path: path.to_owned(), what: found }) }
 }
 
-/// What SQLite refuses, in the words of a store.
+/// What `SQLite` refuses, in the words of a store.
 pub(super) fn refusal(path: &Path, error: &rusqlite::Error) -> StoreError {
     let path: PathBuf = path.to_owned();
     match error.sqlite_error_code() {

@@ -1,7 +1,7 @@
 //! The restart scenarios against a process of its own: a durable server, and servers that only say so.
 
 use crate::kit::{Folder, proofmark, signal};
-use proofmark::reference::{DefectKind, defects};
+use proofmark::reference::{Defect, DefectKind, defects};
 use proofmark::selftest::timing::may_break;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -181,21 +181,25 @@ fn a_command_that_fails_accuses_nobody() {
     assert!(outcome == "blocked" && reason.contains("exit status: 5; it said: no such service"), "{outcome}: {reason}");
 }
 
+/// A kill meets a cleanup by chance: what was not as stated is tried again.
+const TRIES: usize = 3;
+
 #[test]
 fn every_defect_of_restarts_breaks_exactly_what_it_says() {
-    let mut wrong = Vec::new();
-    for defect in defects().iter().filter(|defect| defect.kind == DefectKind::Restart) {
-        let server = Durable::start(&format!("--defect {}", defect.name));
-        let (_, report) = server.check(None, "harness-runtime/restart");
-        let expected: BTreeSet<&str> = defect.breaks.iter().copied().collect();
-        let by_timing = may_break(defect.name);
-        let broken_always: BTreeSet<&str> = broken(&report).into_iter().filter(|id| !by_timing.contains(id)).collect();
-        if broken_always != expected {
-            let others: Vec<_> = outcomes(&report).into_iter().filter(|(_, outcome, _)| *outcome != "passed").collect();
-            wrong.push(format!("{} breaks {:?}, and says {expected:?}: {others:#?}", defect.name, broken(&report)));
-        }
-    }
+    let restarts = defects().iter().filter(|defect| defect.kind == DefectKind::Restart);
+    let wrong: Vec<String> = restarts.filter_map(|defect| (0..TRIES).map_while(|_| wrong(defect)).nth(TRIES - 1)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// How a defect differs from what it says, if it does.
+fn wrong(defect: &Defect) -> Option<String> {
+    let server = Durable::start(&format!("--defect {}", defect.name));
+    let (_, report) = server.check(None, "harness-runtime/restart");
+    let expected: BTreeSet<&str> = defect.breaks.iter().copied().collect();
+    let by_timing = may_break(defect.name);
+    let always: BTreeSet<&str> = broken(&report).into_iter().filter(|id| !by_timing.contains(id)).collect();
+    let others: Vec<_> = outcomes(&report).into_iter().filter(|(_, outcome, _)| *outcome != "passed").collect();
+    (always != expected).then(|| format!("{} breaks {always:?}, and says {expected:?}: {others:#?}", defect.name))
 }
 
 #[test]
