@@ -77,14 +77,12 @@ pub enum CommandProblem {
 /// Runs `command` to its end.
 pub async fn run(command: &[String], bound: Duration) -> Result<(), CommandProblem> {
     let mut started = Started::new(command)?;
-    match timeout(bound, started.child.wait()).await {
-        Ok(ended) => started.judge(ended),
-        Err(_) => {
-            // It may have ended in this moment; then there is nothing to kill.
-            let _ = started.child.kill().await;
-            Err(CommandProblem::TooLong { command: shown(command), bound, said: started.said() })
-        }
+    if let Ok(ended) = timeout(bound, started.child.wait()).await {
+        return started.judge(ended);
     }
+    // It may have ended in this moment; then there is nothing to kill.
+    let _ = started.child.kill().await;
+    Err(CommandProblem::TooLong { command: shown(command), bound, said: started.said() })
 }
 
 /// A command that was started, and what it says on its standard error.
