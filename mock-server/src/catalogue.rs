@@ -14,6 +14,8 @@ pub enum DefectKind {
     Race,
     /// The state is right, and what is said of it on the wire is wrong.
     Wire,
+    /// What should survive a restart does not, or does it wrongly: shows on a server with a store once it is restarted.
+    Restart,
 }
 
 /// Something wrong that a reference server can be started with.

@@ -7,10 +7,12 @@ mod agentsessions;
 mod applied;
 mod catalogue;
 mod connections;
+mod durable;
 mod harness_runtime;
 mod random;
 mod running;
 mod table;
 
 pub use catalogue::{Defect, DefectKind, Weather, defects, weathers};
+pub use durable::StoreError;
 pub use running::{Behaviour, Running, StartError, start};

@@ -3,9 +3,11 @@
 use crate::agentsessions;
 use crate::applied::Ledger;
 use crate::connections::Connections;
+use crate::durable::StoreError;
 use crate::harness_runtime;
 use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use tokio::net::TcpListener;
 
 /// How a reference server differs from the plainest correct one; by default not at all.
@@ -17,6 +19,8 @@ pub struct Behaviour {
     pub weather: Vec<String>,
     /// Fixes what defect and weather draw at random.
     pub seed: u64,
+    /// The folder in which what was promised survives the process; in memory without. Made when it is not there, and one server's alone.
+    pub store: Option<PathBuf>,
 }
 
 /// Why a server did not start.
@@ -30,6 +34,11 @@ pub enum StartError {
     UnknownWeather { contract: String, name: String },
     #[error("the listener has no address")]
     Listener(#[source] std::io::Error),
+    /// A contract whose server keeps nothing.
+    #[error("the server of {0} has no store")]
+    NoStore(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// A server that accepts connections.
@@ -39,6 +48,8 @@ pub struct Running {
     pub(crate) connections: Connections,
     /// Ends what runs apart from connections.
     pub(crate) shut_down: BoxFuture<'static, ()>,
+    /// Resolves when the store cannot be written any more.
+    pub(crate) failed: BoxFuture<'static, String>,
 }
 
 impl Running {
@@ -52,6 +63,12 @@ impl Running {
         self.ledger.totals()
     }
 
+    /// Waits until the store can no longer be written, and says why; for ever if that does not happen. Nothing that is not durable is
+    /// ever answered, so a server with a failed store is silent, and the only thing left is to stop it.
+    pub async fn failed(&mut self) -> String {
+        (&mut self.failed).await
+    }
+
     /// Stops in bounded time: open streams end, connections that stay are cut, providers are dropped.
     pub async fn stop(self) {
         self.connections.stop().await;
@@ -62,10 +79,11 @@ impl Running {
 /// Serves a contract on `listener`, on spawned tasks.
 ///
 /// # Errors
-/// Names that the catalogue does not have.
+/// Names that the catalogue does not have; a store that cannot be used.
 pub async fn start(contract: &str, listener: TcpListener, behaviour: &Behaviour) -> Result<Running, StartError> {
     match contract {
-        harness_runtime::CONTRACT => harness_runtime::start(listener, behaviour),
+        harness_runtime::CONTRACT => harness_runtime::start(listener, behaviour).await,
+        agentsessions::CONTRACT if behaviour.store.is_some() => Err(StartError::NoStore(contract.to_owned())),
         agentsessions::CONTRACT => agentsessions::start(listener, behaviour),
         other => Err(StartError::UnknownContract(other.to_owned())),
     }

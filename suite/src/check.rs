@@ -100,7 +100,7 @@ pub async fn prepare(
     let profile = target.profile.clone().unwrap_or_default();
     let known = contracts::discover(&session, &profile, &described).await;
     let cases = plan(&session.catalogue, filters, &known);
-    let session = equipped(session, &known);
+    let session = equipped(session, &known, &profile);
     Ok(Ok(Ready { session, cases, report, whole: filters.is_empty() }))
 }
 
@@ -174,11 +174,12 @@ fn empty(target: &Target, contract: &str) -> TargetReport {
     }
 }
 
-fn equipped(session: Arc<Session>, known: &Known) -> Arc<Session> {
+fn equipped(session: Arc<Session>, known: &Known, profile: &Profile) -> Arc<Session> {
     match Arc::try_unwrap(session) {
         Ok(mut session) => {
             session.stimuli.clone_from(&known.stimuli);
             session.facts.clone_from(&known.facts);
+            session.restart.clone_from(&profile.restart);
             Arc::new(session)
         }
         Err(session) => session,

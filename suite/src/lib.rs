@@ -16,6 +16,7 @@ pub mod profile;
 pub mod recorder;
 #[cfg(feature = "reference-server")]
 pub mod reference;
+pub mod restart;
 pub mod runner;
 pub mod scenario;
 #[cfg(feature = "reference-server")]

@@ -1,5 +1,6 @@
 //! The plan: which cases run, which do not, and why. Decided before anything of them is sent.
 
+use crate::restart::Restart;
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::model::{Action, Scenario, Step};
 use proofmark_reports::model::MissingStimulus;
@@ -40,6 +41,8 @@ pub struct Known {
     pub facts: BTreeMap<String, Value>,
     /// Capability levels by provider.
     pub manifests: BTreeMap<String, BTreeMap<String, String>>,
+    /// How the target is restarted, and whether it promises anything about that.
+    pub restart: Restart,
 }
 
 impl Known {
@@ -78,7 +81,20 @@ pub fn plan(catalogue: &Catalogue, filters: &[Filter], known: &Known) -> Vec<Cas
     cases
 }
 
+/// What a durable target without commands lacks, among the missing stimuli.
+const RESTART: &str = "restart";
+
 fn decide(scenario: &Scenario, catalogue: &Catalogue, known: &Known) -> Decision {
+    let ways = scenario.restarts();
+    if !ways.is_empty() && !known.restart.durable {
+        return Decision::NotApplicable("the profile does not say that the target is durable ([restart] durable = true)".to_owned());
+    }
+    let lacking: BTreeSet<&str> = ways.iter().flat_map(|way| known.restart.missing(*way)).collect();
+    if !lacking.is_empty() {
+        let lacking: Vec<&str> = lacking.into_iter().collect();
+        let reason = format!("the profile does not say how to restart the target: [restart] has no {}", lacking.join(" and no "));
+        return Decision::NotExercised { missing: RESTART.to_owned(), reason };
+    }
     let mut missing = None;
     for need in &scenario.needs {
         let capability = catalogue.stimuli.stimuli.get(need).and_then(|s| s.capability.as_deref());
@@ -142,11 +158,28 @@ pub fn missing_stimuli(catalogue: &Catalogue, cases: &[Case]) -> Vec<MissingStim
     waiting
         .into_iter()
         .filter_map(|(name, cases)| {
+            if name == RESTART {
+                return Some(restart_commands(cases));
+            }
             let stimulus = catalogue.stimuli.stimuli.get(name)?;
             let toml = format!("[stimuli.{name}]\n{}", stimulus.example.trim_end());
             Some(MissingStimulus { name: name.to_owned(), about: stimulus.about.clone(), cases, toml })
         })
         .collect()
+}
+
+fn restart_commands(cases: usize) -> MissingStimulus {
+    MissingStimulus {
+        name: RESTART.to_owned(),
+        about: "How the target is stopped, killed and started again. Each is a program and its arguments.".to_owned(),
+        cases,
+        toml: r#"[restart]
+durable = true
+kill = ["./my-server", "kill"]
+stop = ["./my-server", "stop"]
+start = ["./my-server", "start"]"#
+            .to_owned(),
+    }
 }
 
 /// A path glob over `contract/area/scenario/case`, or a requirement id.

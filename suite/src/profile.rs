@@ -1,5 +1,6 @@
 //! The profile of a target (TOML): how to provoke each stimulus on it, and facts about it. Read strictly.
 
+use crate::restart::Restart;
 use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::fields::{Fields, Result, open};
 use crate::scenario::fill;
@@ -19,6 +20,7 @@ pub struct Profile {
     /// Members of a start request by stimulus: `providerId`, `input`, `config`, `requiredCapabilities`.
     pub stimuli: BTreeMap<String, Value>,
     pub facts: BTreeMap<String, Value>,
+    pub restart: Restart,
 }
 
 impl Profile {
@@ -54,7 +56,32 @@ fn decode(node: &Node, file: &Arc<str>, stimuli: &Stimuli) -> Result<Profile> {
         }
         profile.facts.insert(key.name.clone(), node.to_json());
     }
+    if let Some(node) = fields.get("restart") {
+        profile.restart = restart(node, file)?;
+    }
     Ok(profile)
+}
+
+fn restart(node: &Node, file: &Arc<str>) -> Result<Restart> {
+    let fields = open(node, file, "the table `restart`", keys::PROFILE_RESTART)?;
+    Ok(Restart {
+        durable: fields.flag("durable")?,
+        start: command(&fields, "start")?,
+        stop: command(&fields, "stop")?,
+        kill: command(&fields, "kill")?,
+        ready: command(&fields, "ready")?,
+    })
+}
+
+/// A program and its arguments.
+fn command(fields: &Fields, key: &str) -> Result<Option<Vec<String>>> {
+    let Some(node) = fields.get(key) else { return Ok(None) };
+    let wrong = || fields.error(node, format!("`{key}` is a program and its arguments: a list of texts"));
+    if node.str().is_some() {
+        return Err(wrong().hint("no shell looks at it; for example [\"systemctl\", \"restart\", \"my-server\"]"));
+    }
+    let words = fields.strings(key)?;
+    if words.first().is_none_or(String::is_empty) { Err(wrong()) } else { Ok(Some(words)) }
 }
 
 fn unknown<'a>(what: &str, key: &Key, file: &Arc<str>, known: impl Iterator<Item = &'a String>) -> Box<Diagnostic> {

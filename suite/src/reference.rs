@@ -3,11 +3,11 @@
 
 use crate::check::Target;
 use crate::target::{Address, AddressError};
-use proofmark_mock_server::{Behaviour, Running};
+use proofmark_mock_server::Running;
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::net::TcpListener;
 
-pub use proofmark_mock_server::{Defect, DefectKind, Weather, defects, weathers};
+pub use proofmark_mock_server::{Behaviour, Defect, DefectKind, StartError, Weather, defects, weathers};
 
 /// The contracts that there is a reference server for.
 pub fn contracts() -> BTreeSet<&'static str> {
@@ -24,13 +24,13 @@ impl Server {
     /// Starts the server of `contract` on a free port of the loopback interface.
     pub async fn start(contract: &str, defect: Option<&str>, weather: &[&str], seed: u64) -> Result<Self, String> {
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(|error| format!("no free port on 127.0.0.1: {error}"))?;
-        Self::listen(contract, listener, defect, weather, seed).await
+        let weather = weather.iter().map(|name| (*name).to_owned()).collect();
+        let behaviour = Behaviour { defect: defect.map(str::to_owned), weather, seed, store: None };
+        Self::listen(contract, listener, &behaviour).await.map_err(|error| error.to_string())
     }
 
-    pub async fn listen(contract: &str, listener: TcpListener, defect: Option<&str>, weather: &[&str], seed: u64) -> Result<Self, String> {
-        let behaviour =
-            Behaviour { defect: defect.map(str::to_owned), weather: weather.iter().map(|name| (*name).to_owned()).collect(), seed };
-        let running = proofmark_mock_server::start(contract, listener, &behaviour).await.map_err(|error| error.to_string())?;
+    pub async fn listen(contract: &str, listener: TcpListener, behaviour: &Behaviour) -> Result<Self, StartError> {
+        let running = proofmark_mock_server::start(contract, listener, behaviour).await?;
         Ok(Self { contract: contract.to_owned(), running })
     }
 
@@ -46,6 +46,11 @@ impl Server {
     pub fn target(&self) -> Result<Target, AddressError> {
         let address = Address::parse(&self.url())?;
         Ok(Target { address, name: "reference server".to_owned(), contract: Some(self.contract.clone()), profile: None })
+    }
+
+    /// Waits until its store can no longer be written, and says why.
+    pub async fn failed(&mut self) -> String {
+        self.running.failed().await
     }
 
     pub async fn stop(self) {

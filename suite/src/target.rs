@@ -130,12 +130,16 @@ pub enum Recognised {
 
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Looks once.
+pub async fn look(session: &Session) -> Recognised {
+    if session.catalogue.operations.grpc { ask_grpc(session).await } else { ask_http(session).await }
+}
+
 /// Waits until the target answers, and looks whether it speaks the contract of `session`.
 pub async fn recognise(session: &Session) -> Recognised {
     let deadline = Instant::now() + session.settings.wait_ready;
     loop {
-        let seen = if session.catalogue.operations.grpc { ask_grpc(session).await } else { ask_http(session).await };
-        match seen {
+        match look(session).await {
             Recognised::Silent(reason) if Instant::now() + PAUSE >= deadline => return Recognised::Silent(reason),
             Recognised::Silent(_) => tokio::time::sleep(PAUSE).await,
             other => return other,

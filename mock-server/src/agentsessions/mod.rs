@@ -89,7 +89,13 @@ pub(crate) fn start(listener: TcpListener, behaviour: &Behaviour) -> Result<Runn
     let (stop, _) = watch::channel(false);
     let stride = Arc::clone(&blueprint.wire.stride);
     let connections = Connections::serve(listener, blueprint.build(), stride, stop);
-    Ok(Running { url: format!("grpc://{address}"), ledger, connections, shut_down: Box::pin(std::future::ready(())) })
+    Ok(Running {
+        url: format!("grpc://{address}"),
+        ledger,
+        connections,
+        shut_down: Box::pin(std::future::ready(())),
+        failed: Box::pin(std::future::pending()),
+    })
 }
 
 #[cfg(test)]

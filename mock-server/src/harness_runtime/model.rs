@@ -1,6 +1,7 @@
 //! The nouns of the contract: conversations, executions, events, actions, artifacts, providers. Plain data without behaviour.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ pub(crate) type JsonObject = Map<String, Value>;
 /// The version of the protocol this server speaks.
 pub(crate) const PROTOCOL_VERSION: &str = "2026-09-02";
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Conversation {
     pub(crate) id: String,
     pub(crate) created_at: Timestamp,
@@ -18,7 +19,7 @@ pub(crate) struct Conversation {
 }
 
 /// A request to start an execution, as it passed validation.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StartRequest {
     pub(crate) conversation_id: String,
     pub(crate) provider_id: String,
@@ -39,7 +40,8 @@ impl StartRequest {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum State {
     Queued,
     Starting,
@@ -77,7 +79,7 @@ impl State {
 }
 
 /// The record of one execution, as the callers see it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Execution {
     pub(crate) id: String,
     pub(crate) conversation_id: String,
@@ -99,7 +101,7 @@ pub(crate) struct Execution {
 }
 
 /// One record of the append-only history of an execution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Event {
     pub(crate) id: String,
     pub(crate) execution_id: String,
@@ -129,7 +131,8 @@ pub(crate) mod event {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum ActionKind {
     Approval,
     Input,
@@ -145,7 +148,8 @@ impl ActionKind {
 }
 
 /// Where an action stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum ActionStatus {
     Pending,
     Responded,
@@ -153,7 +157,7 @@ pub(crate) enum ActionStatus {
     Abandoned,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Action {
     pub(crate) id: String,
     pub(crate) execution_id: String,
@@ -174,7 +178,7 @@ pub(crate) struct Response {
 }
 
 /// A descriptor that was accepted. It holds no bytes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Artifact {
     pub(crate) id: String,
     pub(crate) execution_id: String,

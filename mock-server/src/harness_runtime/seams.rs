@@ -17,6 +17,8 @@ pub(crate) enum Moment {
     Cancel,
     CleanedUp,
     Respond,
+    /// After a restart.
+    Recover,
 }
 
 /// The store is let go for `pause` before the change at that index is written.

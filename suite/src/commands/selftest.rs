@@ -3,6 +3,7 @@
 use super::CommandError;
 use super::options::TargetArgs;
 use crate::plan::Filter;
+use crate::reference::{DefectKind, defects};
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::diagnostic::suggestion;
 use crate::selftest::{self, Item, Kind, Line};
@@ -88,6 +89,9 @@ fn shown(line: &Line) -> String {
 fn gaps(catalogue: &Catalogue, lines: &[Line]) -> String {
     let mine = || lines.iter().filter(|line| line.item.contract == catalogue.contract && matches!(line.item.kind, Kind::Defect { .. }));
     let broken: BTreeSet<&str> = mine().flat_map(|line| line.broken.iter().map(String::as_str)).collect();
+    // Servers in this process are not restarted: what restarts show is proven by tests with processes.
+    let elsewhere = defects().iter().filter(|defect| defect.contract == catalogue.contract && defect.kind == DefectKind::Restart);
+    let broken: BTreeSet<&str> = broken.into_iter().chain(elsewhere.flat_map(|defect| defect.breaks.iter().copied())).collect();
     let red: BTreeSet<&str> = mine().flat_map(|line| line.red.iter().map(String::as_str)).collect();
     let rules: Vec<&str> = catalogue
         .requirements
@@ -97,6 +101,7 @@ fn gaps(catalogue: &Catalogue, lines: &[Line]) -> String {
         .collect();
     let idle: Vec<String> = catalogue
         .scenarios()
+        .filter(|(_, scenario)| scenario.restarts().is_empty())
         .map(|(area, scenario)| format!("{}/{}/{}", catalogue.contract, area.name, scenario.id))
         .filter(|path| !red.iter().any(|red| *red == path || red.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))))
         .collect();

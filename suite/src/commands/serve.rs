@@ -2,12 +2,13 @@
 
 use super::CommandError;
 use super::list::Format;
-use crate::reference::{Server, contracts, defects, weathers};
+use crate::reference::{Behaviour, Server, StartError, contracts, defects, weathers};
 use crate::scenario::diagnostic::suggestion;
 use clap::Args;
 use proofmark_reports::exit;
 use serde_json::json;
 use std::io::Write;
+use std::path::PathBuf;
 use tokio::net::TcpListener;
 
 #[derive(Args, Clone, Debug)]
@@ -24,6 +25,9 @@ pub struct ServeArgs {
     /// Fixes what weather and defects draw at random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// What was promised survives the process, in this folder
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
     #[arg(long, conflicts_with_all = ["listen", "list_weather"])]
     pub list_defects: bool,
     #[arg(long, conflicts_with = "listen")]
@@ -53,11 +57,23 @@ pub async fn run(args: &ServeArgs, stop: impl Future<Output = ()>, out: &mut dyn
         print(out, &line)?;
         servers.push(server);
     }
-    stop.await;
+    let failure = tokio::select! {
+        () = stop => None,
+        failure = failed(&mut servers) => Some(failure),
+    };
     for server in servers {
         server.stop().await;
     }
-    Ok(exit::HELD)
+    match failure {
+        None => Ok(exit::HELD),
+        Some(failure) => Err(CommandError::Kit(format!("the store can no longer be written, and the server has stopped: {failure}"))),
+    }
+}
+
+/// Waits until the first store can no longer be written.
+async fn failed(servers: &mut [Server]) -> String {
+    let failures: Vec<_> = servers.iter_mut().map(|server| Box::pin(server.failed())).collect();
+    futures_util::future::select_all(failures).await.0
 }
 
 fn print(out: &mut dyn Write, text: &str) -> Result<(), CommandError> {
@@ -78,9 +94,19 @@ async fn listen(args: &ServeArgs, text: &str) -> Result<Server, CommandError> {
     let listener =
         TcpListener::bind(address).await.map_err(|error| CommandError::usage(format!("cannot listen on {address}: {error}"), hint()))?;
     let weather: Vec<&str> = args.weather.iter().filter_map(|name| for_contract(name, contract)).collect();
-    let weather: Vec<&str> = weather.into_iter().filter(|name| has_weather(contract, name)).collect();
+    let weather = weather.into_iter().filter(|name| has_weather(contract, name)).map(str::to_owned).collect();
     let defect = args.defect.as_deref().and_then(|name| for_contract(name, contract)).filter(|name| has_defect(contract, name));
-    Server::listen(contract, listener, defect, &weather, args.seed).await.map_err(CommandError::Kit)
+    let behaviour = Behaviour { defect: defect.map(str::to_owned), weather, seed: args.seed, store: args.store.clone() };
+    Server::listen(contract, listener, &behaviour).await.map_err(|error| refused(&error))
+}
+
+fn refused(error: &StartError) -> CommandError {
+    let hint = match error {
+        StartError::Store(problem) => Some(problem.hint().to_owned()),
+        StartError::NoStore(_) => Some("serve it without --store, from a process of its own".to_owned()),
+        _ => return CommandError::Kit(error.to_string()),
+    };
+    CommandError::usage(error.to_string(), hint)
 }
 
 /// The name, if it is meant for this contract.

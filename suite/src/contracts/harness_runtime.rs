@@ -18,7 +18,7 @@ const TRIED: usize = 6;
 
 pub async fn discover(session: &Arc<Session>, profile: &Profile, described: &Value) -> Known {
     let manifests = manifests(described);
-    let mut known = Known { stimuli: profile.stimuli.clone(), facts: BTreeMap::new(), manifests };
+    let mut known = Known { stimuli: profile.stimuli.clone(), manifests, ..Known::default() };
     if !known.stimuli.contains_key("completes")
         && let Some(found) = completes(session, &known.manifests).await
     {

@@ -19,10 +19,11 @@ const CREDENTIALS: &[&str] = &["authorization", "proxy-authorization", "cookie",
 
 /// Finds out what the profile does not say. `described` is the answer by which the target was recognised.
 pub async fn discover(session: &Arc<Session>, profile: &Profile, described: &Value) -> Known {
-    match session.catalogue.contract.as_str() {
+    let known = match session.catalogue.contract.as_str() {
         harness_runtime::CONTRACT => harness_runtime::discover(session, profile, described).await,
         _ => Known { stimuli: profile.stimuli.clone(), facts: profile.facts.clone(), ..Known::default() },
-    }
+    };
+    Known { restart: profile.restart.clone(), ..known }
 }
 
 /// A monitor that does not exist would never accuse anybody.

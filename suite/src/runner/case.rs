@@ -129,6 +129,7 @@ impl Round<'_> {
             Action::Raw { bytes } => steps::raw::run(self, step, bytes).await?,
             Action::Follow(follow) => steps::follow::run(self, step, follow).await?,
             Action::Grpc(call) => steps::grpc::run(self, step, call).await?,
+            Action::Restart(way) => steps::restart::run(self, step, *way).await?,
             Action::Generate { name, with } => steps::generate::run(self, step, name, with).await?,
         };
         self.judge(step, &result)?;

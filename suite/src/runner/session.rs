@@ -4,16 +4,17 @@ use super::settings::Settings;
 use crate::drivers::dial::Dial;
 use crate::drivers::http::{EventStream, Gate, HttpDriver, Opened};
 use crate::recorder::{About, Begun, Recorder};
+use crate::restart::{Foreground, Restart};
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::operations::Operation;
 use crate::target::Parts;
 use crate::transcript::{Body, Exchange, NoReply, Reply, Request, StreamEnd};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
 /// What the kit accepts of an answer when a step does not say.
@@ -36,6 +37,11 @@ pub struct Session {
     /// `stimulus` and `fact` as scenarios name them.
     pub stimuli: BTreeMap<String, Value>,
     pub facts: BTreeMap<String, Value>,
+    /// How the target is restarted, and what its last start left running.
+    pub restart: Restart,
+    pub foreground: Foreground,
+    restarts: AtomicU64,
+    life: watch::Sender<Life>,
     unanswered: AtomicUsize,
     started: Mutex<BTreeMap<String, Started>>,
 }
@@ -45,6 +51,14 @@ pub struct Session {
 struct Started {
     case: Arc<str>,
     ended: bool,
+}
+
+/// Whether the target is up, as far as the kit's own restarts go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Life {
+    Steady,
+    Restarting,
+    Lost(String),
 }
 
 /// Growing pauses within a bound.
@@ -96,6 +110,10 @@ impl Session {
             budget,
             stimuli: BTreeMap::new(),
             facts: BTreeMap::new(),
+            restart: Restart::default(),
+            foreground: Foreground::default(),
+            restarts: AtomicU64::new(0),
+            life: watch::Sender::new(Life::Steady),
             unanswered: AtomicUsize::new(0),
             started: Mutex::default(),
         }
@@ -110,6 +128,32 @@ impl Session {
     /// Whether so many requests in a row went unanswered that the target may be gone.
     pub fn is_silent(&self) -> bool {
         self.unanswered.load(Ordering::Relaxed) >= SILENCE
+    }
+
+    /// Says that the target is about to be restarted.
+    pub fn goes_down(&self) {
+        self.restarts.fetch_add(1, Ordering::SeqCst);
+        self.life.send_replace(Life::Restarting);
+    }
+
+    /// Says that a restart is over, well or with this problem.
+    pub fn came_up(&self, problem: Option<&str>) {
+        self.life.send_replace(problem.map_or(Life::Steady, |problem| Life::Lost(problem.to_owned())));
+    }
+
+    /// Waits while the target is being restarted; the problem if it did not come back.
+    pub async fn steady(&self) -> Result<(), String> {
+        let mut life = self.life.subscribe();
+        match life.wait_for(|life| *life != Life::Restarting).await.as_deref() {
+            Ok(Life::Lost(problem)) => Err(problem.clone()),
+            // The sender lives as long as this.
+            _ => Ok(()),
+        }
+    }
+
+    /// How often the target was restarted so far; what was open when the number changes may end as it likes.
+    pub fn lives(&self) -> u64 {
+        self.restarts.load(Ordering::SeqCst)
     }
 
     pub fn was_heard(&self) {

@@ -7,6 +7,7 @@ use super::keys;
 use super::model::{Action, Area, Call, Follow, GrpcCall, SavePath, Scenario, Step, Until};
 use super::node::{Key, Kind, Node, Place};
 use super::operators::{check_pattern, check_template, check_value};
+use crate::restart::Way;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -41,7 +42,7 @@ fn scenario(node: &Node, file: &Arc<str>, names: &Names) -> Result<Scenario> {
     if steps.is_empty() {
         return Err(fields.error(node, "a scenario needs at least one step"));
     }
-    Ok(Scenario {
+    let scenario = Scenario {
         id: name_of(&fields, "id")?,
         title: fields.string("title")?,
         at: fields.place(),
@@ -52,7 +53,12 @@ fn scenario(node: &Node, file: &Arc<str>, names: &Names) -> Result<Scenario> {
         vars: variables(&fields, "vars")?,
         cases,
         steps,
-    })
+    };
+    if !scenario.exclusive && !scenario.restarts().is_empty() {
+        let error = fields.error(node, "a scenario that restarts the target must run alone");
+        return Err(error.hint("add `exclusive: true`"));
+    }
+    Ok(scenario)
 }
 
 /// Name and values of each case; one without a name when the scenario has none.
@@ -135,6 +141,7 @@ fn step(node: &Node, file: &Arc<str>, names: &Names) -> Result<Step> {
         "follow" => follow(node, file)?,
         "together" => together(node, file, names)?,
         "check" => (open(node, file, "a check", keys::CHECK).map(|_| Action::Check)?, String::new()),
+        "restart" => restart(node, file)?,
         _ => generate(node, file)?,
     };
     let (action, name) = decoded;
@@ -279,6 +286,17 @@ fn generate(node: &Node, file: &Arc<str>) -> Result<(Action, String)> {
     check_sent(&fields, &["with"])?;
     let with = fields.json("with").unwrap_or_else(|| Value::Object(serde_json::Map::new()));
     Ok((Action::Generate { name: name.clone(), with }, name))
+}
+
+fn restart(node: &Node, file: &Arc<str>) -> Result<(Action, String)> {
+    let fields = open(node, file, "`restart`", keys::RESTART)?;
+    let name = fields.string("restart")?;
+    let way = Way::ALL.into_iter().find(|way| way.name() == name);
+    let way = way.ok_or_else(|| {
+        let at = fields.get("restart").unwrap_or(node);
+        fields.error(at, "`restart` is kill or stop").did_you_mean(&name, Way::ALL.iter().map(|way| way.name()))
+    })?;
+    Ok((Action::Restart(way), name))
 }
 
 fn saves(node: &Node, file: &Arc<str>) -> Result<Vec<(String, SavePath)>> {

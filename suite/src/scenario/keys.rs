@@ -5,7 +5,7 @@ pub const SCENARIO_FILE: &[&str] = &["contract", "area", "about", "scenarios"];
 pub const SCENARIO: &[&str] = &["id", "title", "needs", "capabilities", "exclusive", "rounds", "vars", "cases", "steps"];
 
 /// The keys that say what a step does; a step has exactly one of them.
-pub const STEPS: &[&str] = &["given", "call", "raw", "follow", "await", "together", "check", "generate"];
+pub const STEPS: &[&str] = &["given", "call", "raw", "follow", "await", "together", "check", "generate", "restart"];
 /// What any step that makes a request may add.
 pub const OUTCOME: &[&str] = &["expect", "save"];
 pub const HTTP: &[&str] = &["path", "query", "headers", "body", "text", "method", "url"];
@@ -17,6 +17,7 @@ pub const AWAIT: &[&str] = &["await", "until"];
 pub const TOGETHER: &[&str] = &["together"];
 pub const CHECK: &[&str] = &["check"];
 pub const GENERATE: &[&str] = &["generate", "with"];
+pub const RESTART: &[&str] = &["restart"];
 /// What `generate` can name.
 pub const GENERATORS: &[&str] = &["cursor-walk"];
 
@@ -83,8 +84,10 @@ pub const EXECUTIONS: &[&str] = &[
     "busy",
 ];
 
-pub const PROFILE: &[&str] = &["contract", "stimuli", "facts"];
+pub const PROFILE: &[&str] = &["contract", "stimuli", "facts", "restart"];
 pub const PROFILE_STIMULUS: &[&str] = &["provider", "input", "config", "required-capabilities"];
+
+pub const PROFILE_RESTART: &[&str] = &["durable", "start", "stop", "kill", "ready"];
 
 /// What may stand in what is sent besides plain members.
 pub const TEMPLATE: &[&str] = &["$merge", "$literal", "$base64", "$absent"];
@@ -104,6 +107,7 @@ pub const MAPPINGS: &[(&str, &[&[&str]])] = &[
     ("scenario.schema.json#/$defs/together", &[TOGETHER, OUTCOME]),
     ("scenario.schema.json#/$defs/check", &[CHECK]),
     ("scenario.schema.json#/$defs/generate", &[GENERATE, OUTCOME]),
+    ("scenario.schema.json#/$defs/restart", &[RESTART]),
     ("scenario.schema.json#/$defs/expectation", &[RULE, EXPECTATION]),
     ("scenario.schema.json#/$defs/condition", &[EXPECTATION]),
     ("scenario.schema.json#/$defs/when", &[WHEN]),
@@ -124,4 +128,5 @@ pub const MAPPINGS: &[(&str, &[&[&str]])] = &[
     ("operations.schema.json#/$defs/executions", &[EXECUTIONS]),
     ("profile.schema.json", &[PROFILE]),
     ("profile.schema.json#/$defs/stimulus", &[PROFILE_STIMULUS]),
+    ("profile.schema.json#/$defs/restart", &[PROFILE_RESTART]),
 ];

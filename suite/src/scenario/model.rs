@@ -1,8 +1,9 @@
 //! Scenarios as decoded: what a scenario file says, with places, nothing filled in yet. `fixtures/README.md` is the language reference.
 
 use super::node::Place;
+use crate::restart::Way;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One file: the scenarios of one area.
 #[derive(Clone, Debug)]
@@ -27,6 +28,28 @@ pub struct Scenario {
     /// Name and values of each case; one case without a name when the scenario has none.
     pub cases: Vec<(Option<String>, Value)>,
     pub steps: Vec<Step>,
+}
+
+impl Scenario {
+    /// The ways in which its steps restart the target, each once.
+    pub fn restarts(&self) -> BTreeSet<Way> {
+        let mut ways = BTreeSet::new();
+        self.steps.iter().for_each(|step| step.restarts(&mut ways));
+        ways
+    }
+}
+
+impl Step {
+    fn restarts(&self, ways: &mut BTreeSet<Way>) {
+        match &self.action {
+            Action::Restart(way) => {
+                ways.insert(*way);
+            }
+            Action::Together(branches) => branches.iter().flatten().for_each(|step| step.restarts(ways)),
+            Action::Preamble { steps, .. } => steps.iter().for_each(|step| step.restarts(ways)),
+            _ => {}
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -60,6 +83,8 @@ pub enum Action {
         name: String,
         with: Value,
     },
+    /// The target goes down and comes up again.
+    Restart(Way),
     /// The steps of a preamble, after its `with` values are set.
     Preamble {
         with: BTreeMap<String, Value>,

@@ -70,7 +70,7 @@ impl Checker {
                 }
                 self.known = after;
             }
-            Action::Check => {}
+            Action::Check | Action::Restart(_) => {}
             Action::Generate { with, .. } => self.value(with, &step.at)?,
             Action::Preamble { with, steps } => {
                 self.values(with.values(), &step.at)?;

@@ -4,13 +4,13 @@
 //! nothing. A defect or weather that was never applied proves nothing, and fails its line.
 
 pub mod nulls;
-mod timing;
+pub mod timing;
 
 use crate::check::{Target, check};
 use crate::commands::CommandError;
 pub use crate::commands::options::Loaded;
 use crate::commands::run::reference_profile;
-use crate::reference::{Server, defects, weathers};
+use crate::reference::{DefectKind, Server, defects, weathers};
 use crate::runner::run::Silent;
 use crate::runner::settings::Settings;
 use crate::target::Address;
@@ -71,7 +71,8 @@ pub fn items(loaded: &Loaded) -> Vec<Item> {
     for (contract, catalogue) in &loaded.catalogues {
         let item = |kind| Item { contract: contract.clone(), kind };
         items.push(item(Kind::Clean));
-        let mine = defects().iter().filter(|d| d.contract == contract);
+        // Without a restart those of restarts do nothing, and a server in this process cannot be killed.
+        let mine = defects().iter().filter(|d| d.contract == contract && d.kind != DefectKind::Restart);
         items.extend(mine.map(|d| item(Kind::Defect { name: d.name, breaks: d.breaks.iter().copied().collect() })));
         items.extend(weathers().iter().filter(|w| w.contract == contract).map(|w| item(Kind::Weather(w.name))));
         if !catalogue.operations.grpc {

@@ -16,6 +16,7 @@ mod outcomes;
 mod preflight;
 mod questions;
 mod requests;
+mod restarts;
 mod spelling;
 mod streams;
 
@@ -51,6 +52,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
         cancels::DEFECTS,
         isolation::DEFECTS,
         spelling::DEFECTS,
+        restarts::DEFECTS,
     ]
     .into_iter()
     .flatten()

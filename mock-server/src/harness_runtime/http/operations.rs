@@ -26,11 +26,11 @@ pub(super) async fn perform(context: &Context, route: Route, request: &Request<'
         Route::Describe => Ok(describe(context)),
         Route::Capabilities => Ok(capabilities(context)),
         Route::CreateConversation => create_conversation(context, request).await,
-        Route::GetConversation { id } => get_conversation(context, &id),
+        Route::GetConversation { id } => get_conversation(context, &id).await,
         Route::StartExecution => start_execution(context, request).await,
-        Route::GetExecution { id } => get_execution(context, &id),
-        Route::ListArtifacts { id } => list_artifacts(context, &id),
-        Route::Events { id } => events(context, &id, request),
+        Route::GetExecution { id } => get_execution(context, &id).await,
+        Route::ListArtifacts { id } => list_artifacts(context, &id).await,
+        Route::Events { id } => events(context, &id, request).await,
         Route::Cancel { segment } => cancel(context, &segment, request).await,
         Route::Respond { execution_id, segment } => respond(context, execution_id, &segment, request).await,
     };
@@ -59,8 +59,8 @@ async fn create_conversation(context: &Context, request: &Request<'_>) -> Outcom
     Ok(reply(context, 201, Document::Conversation, (views.conversation)(views, &conversation)))
 }
 
-fn get_conversation(context: &Context, id: &str) -> Outcome {
-    let conversation = context.runtime.conversation(id)?;
+async fn get_conversation(context: &Context, id: &str) -> Outcome {
+    let conversation = context.runtime.conversation(id).await?;
     let views = &context.runtime.rules.views;
     Ok(reply(context, 200, Document::Conversation, (views.conversation)(views, &conversation)))
 }
@@ -74,41 +74,43 @@ async fn start_execution(context: &Context, request: &Request<'_>) -> Outcome {
     Ok(reply(context, 202, Document::Execution, (rules.views.execution)(&rules.views, &execution)))
 }
 
-fn get_execution(context: &Context, id: &str) -> Outcome {
-    let execution = context.runtime.execution(id)?;
+async fn get_execution(context: &Context, id: &str) -> Outcome {
+    let execution = context.runtime.execution(id).await?;
     let views = &context.runtime.rules.views;
     Ok(reply(context, 200, Document::Execution, (views.execution)(views, &execution)))
 }
 
-fn list_artifacts(context: &Context, id: &str) -> Outcome {
+async fn list_artifacts(context: &Context, id: &str) -> Outcome {
     let rules = &context.runtime.rules;
     let artifacts = context
         .runtime
-        .read(|store| store.execution(id).map(|execution| (rules.artifacts.listed)(store, execution)))
+        .show(|store| store.execution(id).map(|execution| (rules.artifacts.listed)(store, execution)))
+        .await
         .ok_or_else(|| Problem::execution_not_found(id))?;
     let items: Vec<Value> = artifacts.iter().map(|artifact| Value::Object((rules.views.artifact)(&rules.views, artifact))).collect();
     Ok(reply(context, 200, Document::ArtifactList, (rules.views.artifact_list)(&items)))
 }
 
 /// The cursor is looked at before the execution, and both before a stream begins.
-fn events(context: &Context, id: &str, request: &Request<'_>) -> Outcome {
+async fn events(context: &Context, id: &str, request: &Request<'_>) -> Outcome {
     let after = (context.runtime.rules.requests.cursor)(parameter(request.query, "after").as_deref())?;
     if request.asked.header("accept").contains("text/event-stream") {
-        context.runtime.execution(id)?;
+        context.runtime.execution(id).await?;
         return Ok(Reply::Stream(Box::new(Follow::new(context.clone(), id.to_owned(), after))));
     }
-    list_events(context, id, after)
+    list_events(context, id, after).await
 }
 
-fn list_events(context: &Context, id: &str, after: u64) -> Outcome {
+async fn list_events(context: &Context, id: &str, after: u64) -> Outcome {
     let rules = &context.runtime.rules;
     let events = context
         .runtime
-        .read(|store| {
+        .show(|store| {
             let follows = |sequence| (rules.replay.follows)(Reader::List, after, sequence);
             let events = store.log(id).iter().filter(|event| follows(event.sequence)).cloned().collect();
             store.execution(id).map(|execution| (rules.replay.listed)(execution, events))
         })
+        .await
         .ok_or_else(|| Problem::execution_not_found(id))?;
     let next = (rules.replay.next_cursor)(after, events.last().map(|event| event.sequence));
     let items: Vec<Value> = events.iter().map(|event| (rules.views.event)(&rules.views, event)).collect();

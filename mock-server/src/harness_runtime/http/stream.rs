@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::connections::stopped;
-use crate::harness_runtime::machine::CancelRequest;
+use crate::harness_runtime::machine::{CancelRequest, Store};
 use crate::harness_runtime::model::Event;
 use crate::harness_runtime::rules::replay::Reader;
 use crate::harness_runtime::rules::streaming::Progress;
@@ -64,7 +64,7 @@ impl Follow {
             return;
         }
         self.bell.mark_unchanged();
-        let (events, progress) = self.take();
+        let (events, progress) = self.take().await;
         for event in &events {
             self.frame(event);
         }
@@ -79,10 +79,10 @@ impl Follow {
     }
 
     /// The events of the next positions that follow the cursor, and how far the stream has come with them.
-    fn take(&mut self) -> (Vec<Arc<Event>>, Progress) {
+    async fn take(&mut self) -> (Vec<Arc<Event>>, Progress) {
         let rules = &self.context.runtime.rules;
         let (after, position, live) = (self.after, self.position, self.live);
-        let (events, progress) = self.context.runtime.read(|store| {
+        let look = |store: &Store| {
             let log = store.log(&self.execution_id);
             let ended = store.execution(&self.execution_id).is_some_and(|execution| execution.state.is_terminal());
             let progress = Progress { position, length: log.len(), newest: log.last().cloned(), live, after, ended };
@@ -91,7 +91,8 @@ impl Follow {
             let follows = |event: &&Arc<Event>| (rules.replay.follows)(Reader::Stream, after, event.sequence);
             let events: Vec<_> = taken.iter().filter(follows).cloned().collect();
             (events, Progress { position: batch.end, ..progress })
-        });
+        };
+        let (events, progress) = self.context.runtime.show(look).await;
         self.position = progress.position;
         (events, progress)
     }
@@ -101,10 +102,11 @@ impl Follow {
         if let Some(pause) = (self.context.runtime.seams.live)(progress) {
             tokio::time::sleep(pause).await;
         }
-        let progress = self.context.runtime.read(|store| {
+        let look = |store: &Store| {
             let log = store.log(&self.execution_id);
             Progress { length: log.len(), newest: log.last().cloned(), ..progress.clone() }
-        });
+        };
+        let progress = self.context.runtime.show(look).await;
         self.position = (self.context.runtime.rules.streaming.live_from)(&progress);
     }
 

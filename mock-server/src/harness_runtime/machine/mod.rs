@@ -6,6 +6,7 @@
 mod cancel;
 mod conversation;
 mod provider;
+mod recover;
 mod respond;
 mod start;
 mod store;
@@ -13,7 +14,7 @@ mod store;
 pub(crate) use cancel::{CancelRequest, Cancelling, CleanedUp};
 pub(crate) use provider::{Asking, Emission, Ending};
 pub(crate) use respond::Responding;
-pub(crate) use store::{KeyUse, Store};
+pub(crate) use store::{KeyUse, Row, Store};
 
 use super::model::{Action, Artifact, Conversation, Execution, JsonObject, Manifest, Response};
 use super::problem::Problem;
@@ -127,6 +128,8 @@ table! {
         cancel: fn(&Situation, &CancelRequest) -> Step<Result<Cancelling, Problem>> = cancel::cancel;
         cleaned_up: fn(&Situation, &CleanedUp) -> Step<()> = cancel::cleaned_up;
         respond: fn(&Situation, &Responding) -> Step<Answered> = respond::respond;
+        /// What becomes of an execution that had not ended when the server did.
+        recover: fn(&Situation, &str) -> Step<()> = recover::recover;
     }
 }
 

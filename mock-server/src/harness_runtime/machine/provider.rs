@@ -138,7 +138,7 @@ fn succeed(situation: &Situation, execution: &Execution, output: String) -> Step
     Step { answer: (), changes, effects: Vec::new() }
 }
 
-fn fail(situation: &Situation, execution: &Execution, message: String) -> Step<()> {
+pub(super) fn fail(situation: &Situation, execution: &Execution, message: String) -> Step<()> {
     let occurrences = (situation.rules.outcome.failed)(&message);
     let (mut changes, effects) = abandon(situation, &execution.id, &message);
     let ended = Execution {

@@ -3,14 +3,26 @@
 use super::{Change, NewEvent};
 use crate::harness_runtime::model::{Action, ActionStatus, Artifact, Conversation, Event, Execution, StartRequest};
 use crate::harness_runtime::rules::events::Events;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Which request used an idempotency key, and the execution it made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KeyUse {
     pub(crate) request: StartRequest,
     pub(crate) execution_id: String,
+}
+
+/// A row as it stands after a change; what has to survive a restart.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Row {
+    Conversation(Conversation),
+    Execution(Box<Execution>),
+    Key { name: String, used: Box<KeyUse> },
+    Event(Arc<Event>),
+    Action(Box<Action>),
+    Artifact(Box<Artifact>),
 }
 
 /// An execution with everything that belongs to it.
@@ -85,11 +97,52 @@ impl Store {
                 }
             }
             Change::Action(action) => self.put_action(*action),
-            Change::Artifact(artifact) => {
-                if let Some(run) = self.runs.get_mut(&artifact.execution_id) {
-                    run.artifacts.push(*artifact);
+            Change::Artifact(artifact) => self.put_artifact(*artifact),
+        }
+    }
+
+    /// Applies a change, and gives the rows as they stand then, events with their numbers.
+    pub(crate) fn recorded(&mut self, rules: &Events, change: Change) -> Vec<Row> {
+        let row = match &change {
+            Change::Conversation(conversation) => Row::Conversation(conversation.clone()),
+            Change::Execution(execution) => Row::Execution(execution.clone()),
+            Change::Key { name, used } => Row::Key { name: name.clone(), used: used.clone() },
+            Change::Action(action) => Row::Action(action.clone()),
+            Change::Artifact(artifact) => Row::Artifact(artifact.clone()),
+            Change::Event(event) => {
+                let (execution_id, length) = (event.execution_id.clone(), self.log(&event.execution_id).len());
+                self.apply(rules, change);
+                return self.log(&execution_id)[length..].iter().cloned().map(Row::Event).collect();
+            }
+        };
+        self.apply(rules, change);
+        vec![row]
+    }
+
+    /// Puts back a row that was recorded, in the order of the records.
+    pub(crate) fn restore(&mut self, row: Row) {
+        match row {
+            Row::Conversation(conversation) => {
+                self.conversations.insert(conversation.id.clone(), conversation);
+            }
+            Row::Execution(execution) => self.put_execution(*execution),
+            Row::Key { name, used } => {
+                self.keys.insert(name, *used);
+            }
+            Row::Event(event) => {
+                if let Some(run) = self.runs.get_mut(&event.execution_id) {
+                    run.log.push(event);
+                    self.events += 1;
                 }
             }
+            Row::Action(action) => self.put_action(*action),
+            Row::Artifact(artifact) => self.put_artifact(*artifact),
+        }
+    }
+
+    fn put_artifact(&mut self, artifact: Artifact) {
+        if let Some(run) = self.runs.get_mut(&artifact.execution_id) {
+            run.artifacts.push(artifact);
         }
     }
 

@@ -16,6 +16,8 @@ struct World {
     now: Cell<i64>,
     ids: Cell<u32>,
     effects: Vec<Effect>,
+    /// What a durable store would hold.
+    rows: Vec<Row>,
 }
 
 impl World {
@@ -36,6 +38,7 @@ impl World {
             now: Cell::new(0),
             ids: Cell::new(0),
             effects: Vec::new(),
+            rows: Vec::new(),
         };
         let create = world.decisions.create_conversation.clone();
         world.perform(|situation| create(situation, &JsonObject::new()));
@@ -58,7 +61,7 @@ impl World {
         };
         let step = decide(&situation);
         for change in step.changes {
-            self.store.apply(&self.rules.events, change);
+            self.rows.extend(self.store.recorded(&self.rules.events, change));
         }
         self.effects.extend(step.effects);
         step.answer
@@ -136,6 +139,8 @@ impl World {
         self.store.log(id).iter().map(|event| event.kind.as_str()).collect()
     }
 }
+
+mod recovery;
 
 #[test]
 fn a_start_is_queued_and_its_provider_begins_in_a_step_of_its_own() {
@@ -282,6 +287,7 @@ proptest! {
                 ended = Some((execution, log));
             }
         }
+        recovery::check_restart(&mut world, &id)?;
     }
 }
 

@@ -6,7 +6,7 @@ mod tally;
 
 pub(crate) use echo::Echo;
 pub(crate) use scripted::Scripted;
-pub(crate) use tally::Tallies;
+pub(crate) use tally::{Tallies, Tally};
 
 use super::model::{Manifest, Support};
 use super::runtime::Session;
@@ -31,8 +31,7 @@ pub(crate) trait Provider: Send + Sync {
 }
 
 /// All of them, the one that needs no config first.
-pub(crate) fn all() -> Vec<Arc<dyn Provider>> {
-    let tallies = Tallies::default();
+pub(crate) fn all(tallies: Tallies) -> Vec<Arc<dyn Provider>> {
     vec![
         Arc::new(Echo::plain()),
         Arc::new(Scripted::attended(tallies.clone())),

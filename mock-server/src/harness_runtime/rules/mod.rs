@@ -10,6 +10,7 @@ pub(crate) mod events;
 pub(crate) mod idempotency;
 pub(crate) mod outcome;
 pub(crate) mod preflight;
+pub(crate) mod recovery;
 pub(crate) mod replay;
 pub(crate) mod requests;
 pub(crate) mod streaming;
@@ -26,6 +27,7 @@ pub(crate) struct Rules {
     pub(crate) idempotency: idempotency::Idempotency,
     pub(crate) outcome: outcome::Outcome,
     pub(crate) preflight: preflight::Preflight,
+    pub(crate) recovery: recovery::Recovery,
     pub(crate) replay: replay::Replay,
     pub(crate) requests: requests::Requests,
     pub(crate) streaming: streaming::Streaming,

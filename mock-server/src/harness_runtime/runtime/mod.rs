@@ -1,10 +1,13 @@
 //! The machine in the world: one store behind a lock, a clock, ids, running providers, and whoever waits for a change.
 //!
-//! A command is decided and written under one hold of the lock (unless a seam is open), then its effects are carried out.
+//! A command is decided and written under one hold of the lock (unless a seam is open). Once that is durable its effects are carried out
+//! and its answer is given, and nobody is shown anything before it is durable.
 
 mod effects;
+mod journal;
 mod session;
 
+pub(crate) use journal::Journal;
 pub(crate) use session::Session;
 
 use super::machine::{
@@ -14,6 +17,7 @@ use super::machine::{
 use super::model::{Conversation, Description, Execution, JsonObject, Manifest, Response, StartRequest};
 use super::problem::Problem;
 use super::providers::Provider;
+use super::records::Record;
 use super::rules::Rules;
 use super::seams::{Hold, Moment, Seams};
 use jiff::Timestamp;
@@ -35,6 +39,9 @@ pub(crate) struct Parts {
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
     pub(crate) providers: Vec<Arc<dyn Provider>>,
+    /// What there is from the beginning.
+    pub(crate) store: Store,
+    pub(crate) journal: Journal,
 }
 
 pub(crate) struct Runtime {
@@ -46,6 +53,7 @@ pub(crate) struct Runtime {
     providers: BTreeMap<String, Arc<dyn Provider>>,
     description: Description,
     store: Mutex<Store>,
+    journal: Journal,
     /// Of each execution: rings at every change.
     bells: Mutex<BTreeMap<String, watch::Sender<()>>>,
     /// Of each running provider: carries the reason when it shall stop.
@@ -77,7 +85,8 @@ impl Runtime {
                 protocol_version: super::model::PROTOCOL_VERSION.to_owned(),
                 providers: manifests,
             },
-            store: Mutex::default(),
+            store: Mutex::new(parts.store),
+            journal: parts.journal,
             bells: Mutex::default(),
             aborts: Mutex::default(),
             questions: Mutex::default(),
@@ -106,7 +115,7 @@ impl Runtime {
             if bell.changed().await.is_err() {
                 break;
             }
-            execution = self.execution(&request.execution_id)?;
+            execution = self.execution(&request.execution_id).await?;
         }
         Ok(execution)
     }
@@ -115,16 +124,23 @@ impl Runtime {
         self.perform(Moment::Respond, |situation| (self.decisions.respond)(situation, responding)).await
     }
 
-    pub(crate) fn conversation(&self, id: &str) -> Result<Conversation, Problem> {
-        self.read(|store| store.conversation(id).cloned()).ok_or_else(|| Problem::conversation_not_found(id))
+    pub(crate) async fn conversation(&self, id: &str) -> Result<Conversation, Problem> {
+        self.show(|store| store.conversation(id).cloned()).await.ok_or_else(|| Problem::conversation_not_found(id))
     }
 
-    pub(crate) fn execution(&self, id: &str) -> Answered {
-        self.read(|store| store.execution(id).cloned()).ok_or_else(|| Problem::execution_not_found(id))
+    pub(crate) async fn execution(&self, id: &str) -> Answered {
+        self.show(|store| store.execution(id).cloned()).await.ok_or_else(|| Problem::execution_not_found(id))
     }
 
-    /// Looks at the store; whatever it holds belongs to one moment.
-    pub(crate) fn read<T>(&self, look: impl FnOnce(&Store) -> T) -> T {
+    /// Looks at the store for somebody outside: waits until what was seen is durable. Whatever it holds belongs to one moment.
+    pub(crate) async fn show<T>(&self, look: impl FnOnce(&Store) -> T) -> T {
+        let seen = self.read(look);
+        self.journal.settled().await;
+        seen
+    }
+
+    /// Looks at the store, at what is not durable yet too.
+    pub(in crate::harness_runtime) fn read<T>(&self, look: impl FnOnce(&Store) -> T) -> T {
         look(&lock(&self.store))
     }
 
@@ -140,10 +156,25 @@ impl Runtime {
         lock(&self.bells).get(execution_id).map_or(0, watch::Sender::receiver_count)
     }
 
-    /// Ends every provider; nothing runs afterwards.
+    /// What had not ended when the server last did comes to its end, all of it before anybody is answered.
+    pub(crate) async fn recover(self: &Arc<Self>) {
+        let open = |store: &Store| store.executions().filter(|execution| !execution.state.is_terminal()).map(|e| e.id.clone()).collect();
+        let ids: Vec<String> = self.read(open);
+        lock(&self.bells).extend(ids.iter().map(|id| (id.clone(), watch::channel(()).0)));
+        let recoveries = ids.iter().map(|id| self.perform(Moment::Recover, move |situation| (self.decisions.recover)(situation, id)));
+        futures_util::future::join_all(recoveries).await;
+    }
+
+    /// Waits until the store cannot be written, and says why; for ever if that does not happen.
+    pub(crate) async fn failed(&self) -> String {
+        self.journal.failed().await
+    }
+
+    /// Ends every provider; nothing runs afterwards, and the store is free.
     pub(crate) async fn shut_down(&self) {
         let mut tasks = std::mem::take(&mut *lock(&self.tasks));
         tasks.shutdown().await;
+        self.journal.close().await;
     }
 
     async fn begin(self: &Arc<Self>, execution_id: &str) {
@@ -166,12 +197,13 @@ impl Runtime {
         self.perform(Moment::CleanedUp, |situation| (self.decisions.cleaned_up)(situation, cleaned)).await;
     }
 
-    /// Decides, writes, carries out.
+    /// Decides, writes, waits until that is durable, carries out.
     async fn perform<T>(self: &Arc<Self>, moment: Moment, decide: impl Fn(&Situation) -> Step<T>) -> T {
         let (mut step, holds) = self.decide(moment, decide);
         if !step.changes.is_empty() {
             self.write_apart(std::mem::take(&mut step.changes), &holds).await;
         }
+        self.journal.settled().await;
         self.carry_out(std::mem::take(&mut step.effects)).await;
         step.answer
     }
@@ -204,13 +236,20 @@ impl Runtime {
     }
 
     fn write(&self, store: &mut Store, changes: impl Iterator<Item = Change>) {
+        let mut records = Vec::new();
         for change in changes {
             let touched = touched(&change).map(str::to_owned);
-            store.apply(&self.rules.events, change);
+            if self.journal.is_kept() {
+                records.extend(store.recorded(&self.rules.events, change).into_iter().map(Record::Row));
+            } else {
+                store.apply(&self.rules.events, change);
+            }
             if let Some(execution_id) = touched {
                 lock(&self.bells).entry(execution_id).or_insert_with(|| watch::channel(()).0).send_replace(());
             }
         }
+        // Still under the lock: the records are in the order of the changes.
+        self.journal.submit(records);
     }
 }
 

@@ -48,3 +48,9 @@ fn rules_and_machine_are_pure() {
 fn the_wire_decides_nothing() {
     assert_absent("http", &["change::", "step {", ".apply(", "state::"]);
 }
+
+/// What is read and not shown may not be durable yet.
+#[test]
+fn nobody_outside_is_told_what_is_not_durable() {
+    assert_absent("http", &["runtime.read("]);
+}

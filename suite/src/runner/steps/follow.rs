@@ -10,7 +10,7 @@ use crate::scenario::fill::finish;
 use crate::scenario::model::{Follow, Step, Until};
 use crate::scenario::operations::Executions;
 use crate::scenario::pattern;
-use crate::transcript::{Exchange, Frame, HttpReply, Reply, StreamEnd};
+use crate::transcript::{Body, Exchange, Frame, HttpReply, Reply, StreamEnd};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -55,16 +55,22 @@ pub async fn run(round: &mut Round<'_>, step: &Step, follow: &Follow) -> Result<
     let mut cuts = 0;
     while cuts < RESUMPTIONS {
         let request = session.request(&ask);
+        session.steady().await.map_err(Stop::Blocked)?;
+        let lives = session.lives();
         let begun = session.recorder.begin();
         let opened = session.open(&request, gate.take().as_ref()).await;
         let about = About { query: ask.query.clone(), ..about.clone() };
         let reply = match opened {
-            Ok(stream) => reading.read(stream, &frames).await,
+            Ok(stream) => outlived(reading.read(stream, &frames).await, session.lives() > lives, executions),
             Err(reply) => reply,
         };
         let exchange = session.record(&begun, about, request, reply);
         ids.push(exchange.id);
         let Some((new, end)) = exchange.http().and_then(|reply| reply.frames()) else {
+            if session.lives() > lives {
+                cuts += 1;
+                continue;
+            }
             if session.may_ask_again(&exchange, call::expects_busy(step)) && patience.wait().await {
                 continue;
             }
@@ -81,6 +87,18 @@ pub async fn run(round: &mut Round<'_>, step: &Step, follow: &Follow) -> Result<
         }
     }
     Ok(json!({ "answered": false, "reason": format!("the stream was cut {RESUMPTIONS} times"), "exchanges": ids }))
+}
+
+/// A server that is told to stop may end its streams where they are: to the reader that is a cut like any other.
+fn outlived(mut reply: Reply, restarted: bool, executions: &Executions) -> Reply {
+    if let Reply::Http(HttpReply { body: Body::Stream { frames, end }, .. }) = &mut reply
+        && restarted
+        && *end == StreamEnd::Closed
+        && !has_terminal(frames, executions)
+    {
+        *end = StreamEnd::Cut("the target was restarted".to_owned());
+    }
+    reply
 }
 
 fn ask(round: &Round<'_>, follow: &Follow, executions: &Executions) -> Result<Ask, Stop> {

@@ -5,6 +5,7 @@ pub mod follow;
 pub mod generate;
 pub mod grpc;
 pub mod raw;
+pub mod restart;
 pub mod result;
 pub mod tidy;
 pub mod waiting;

@@ -1,0 +1,151 @@
+//! The tables of a durable server: one row a thing, its members as JSON, in the order in which the things came to be.
+
+use super::machine::{Row, Store};
+use super::providers::Tally;
+use crate::durable::{self, Form, StoreError};
+use rusqlite::{Connection, Transaction, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// `PMhr` in the header of the file.
+const FORM: Form = Form { file: "harness-runtime.db", application: 0x504d_6872, version: 1, tables: TABLES };
+
+const TABLES: &str = "
+    CREATE TABLE conversations (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, row TEXT NOT NULL) STRICT;
+    CREATE TABLE executions (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, row TEXT NOT NULL) STRICT;
+    CREATE TABLE keys (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, row TEXT NOT NULL) STRICT;
+    CREATE TABLE actions (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, row TEXT NOT NULL) STRICT;
+    CREATE TABLE tallies (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, row TEXT NOT NULL) STRICT;
+    CREATE TABLE artifacts (number INTEGER PRIMARY KEY, row TEXT NOT NULL) STRICT;
+    CREATE TABLE events (number INTEGER PRIMARY KEY, row TEXT NOT NULL) STRICT;
+";
+
+/// What is kept: rows of the machine, and what the providers counted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Record {
+    Row(Row),
+    Tally { name: String, tally: Tally },
+}
+
+/// What a store held when it was opened.
+pub(crate) struct Kept {
+    pub(crate) store: Store,
+    pub(crate) tallies: BTreeMap<String, Tally>,
+    pub(crate) connection: Connection,
+}
+
+impl durable::Record for Record {
+    fn write(&self, transaction: &Transaction) -> rusqlite::Result<()> {
+        match self {
+            Record::Row(Row::Conversation(conversation)) => put(transaction, "conversations", &conversation.id, conversation),
+            Record::Row(Row::Execution(execution)) => put(transaction, "executions", &execution.id, execution),
+            Record::Row(Row::Key { name, used }) => put(transaction, "keys", name, used),
+            Record::Row(Row::Action(action)) => put(transaction, "actions", &action.id, action),
+            Record::Row(Row::Artifact(artifact)) => add(transaction, "artifacts", artifact),
+            Record::Row(Row::Event(event)) => add(transaction, "events", &**event),
+            Record::Tally { name, tally } => put(transaction, "tallies", name, tally),
+        }
+    }
+}
+
+/// A row that takes the place of the one with its id, and otherwise comes last.
+fn put(transaction: &Transaction, table: &str, id: &str, row: &impl Serialize) -> rusqlite::Result<()> {
+    let sql = format!("INSERT INTO {table} (id, row) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET row = excluded.row");
+    transaction.prepare(&sql)?.execute(params![id, text(row)?]).map(|_| ())
+}
+
+/// A row that comes last.
+fn add(transaction: &Transaction, table: &str, row: &impl Serialize) -> rusqlite::Result<()> {
+    transaction.prepare(&format!("INSERT INTO {table} (row) VALUES (?1)"))?.execute(params![text(row)?]).map(|_| ())
+}
+
+fn text(row: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(row).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+/// Opens the store in `folder` and reads it.
+pub(crate) fn open(folder: &Path) -> Result<Kept, StoreError> {
+    let connection = durable::open(folder, &FORM)?;
+    let reader = Reader { connection: &connection, path: folder.join(FORM.file) };
+    let mut store = Store::default();
+    reader.rows("conversations", |_, row| store.restore(Row::Conversation(row)))?;
+    reader.rows("executions", |_, row| store.restore(Row::Execution(Box::new(row))))?;
+    reader.rows("keys", |name, row| store.restore(Row::Key { name, used: Box::new(row) }))?;
+    reader.rows("actions", |_, row| store.restore(Row::Action(Box::new(row))))?;
+    reader.rows("artifacts", |_, row| store.restore(Row::Artifact(Box::new(row))))?;
+    reader.rows("events", |_, row| store.restore(Row::Event(Arc::new(row))))?;
+    let mut tallies = BTreeMap::new();
+    reader.rows("tallies", |name, row| {
+        tallies.insert(name, row);
+    })?;
+    Ok(Kept { store, tallies, connection })
+}
+
+struct Reader<'a> {
+    connection: &'a Connection,
+    path: PathBuf,
+}
+
+impl Reader<'_> {
+    /// Hands each row of a table on, with its id (empty for a table without ids), in the order in which they came to be.
+    fn rows<T: DeserializeOwned>(&self, table: &str, mut take: impl FnMut(String, T)) -> Result<(), StoreError> {
+        let id = if matches!(table, "artifacts" | "events") { "''" } else { "id" };
+        let sql = format!("SELECT number, {id}, row FROM {table} ORDER BY number");
+        let mut select = self.connection.prepare(&sql).map_err(|error| self.damaged(&error.to_string()))?;
+        let mut rows = select.query([]).map_err(|error| self.damaged(&error.to_string()))?;
+        while let Some(row) = rows.next().map_err(|error| self.damaged(&error.to_string()))? {
+            let read = || Ok::<(i64, String, String), rusqlite::Error>((row.get(0)?, row.get(1)?, row.get(2)?));
+            let (number, id, text) = read().map_err(|error| self.damaged(&error.to_string()))?;
+            let row = serde_json::from_str(&text).map_err(|error| self.damaged(&format!("{table}, row {number}: {error}")))?;
+            take(id, row);
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, what: &str) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), what: what.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness_runtime::model::{Conversation, JsonObject};
+    use serde_json::json;
+
+    #[test]
+    fn numbers_and_texts_come_back_as_they_were() {
+        let folder = std::env::temp_dir().join(format!("proofmark-records-{}", uuid::Uuid::new_v4().simple()));
+        let odd =
+            json!({ "a": 0.1, "b": -0.0, "c": 9_007_199_254_740_993_u64, "d": 1e300, "e": "\u{0}\u{1F600}\u{FFFF}", "f": null, "": [] });
+        let metadata: JsonObject = odd.as_object().cloned().expect("an object");
+        let created_at = jiff::Timestamp::new(1_700_000_000, 123_456_789).expect("an instant");
+        let conversation = Conversation { id: "c".to_owned(), created_at, metadata };
+        let mut kept = open(&folder).expect("a store");
+        let transaction = kept.connection.transaction().expect("a transaction");
+        durable::Record::write(&Record::Row(Row::Conversation(conversation.clone())), &transaction).expect("written");
+        durable::Record::write(&Record::Tally { name: "t".to_owned(), tally: Tally { started: 1, cleaned_up: 2 } }, &transaction)
+            .expect("written");
+        transaction.commit().expect("committed");
+        drop(kept);
+        let kept = open(&folder).expect("a store");
+        assert_eq!(kept.store.conversation("c"), Some(&conversation));
+        assert_eq!(kept.tallies["t"], Tally { started: 1, cleaned_up: 2 });
+        drop(kept);
+        std::fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_is_named() {
+        let folder = std::env::temp_dir().join(format!("proofmark-records-{}", uuid::Uuid::new_v4().simple()));
+        let kept = open(&folder).expect("a store");
+        kept.connection.execute_batch("INSERT INTO events (row) VALUES ('{}')").expect("written");
+        drop(kept);
+        let error = open(&folder).err().expect("damaged").to_string();
+        assert!(error.contains("harness-runtime.db is damaged: events, row 1: missing field"), "{error}");
+        std::fs::remove_dir_all(folder).expect("removed");
+    }
+}

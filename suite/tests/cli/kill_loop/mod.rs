@@ -1,0 +1,80 @@
+//! What a durable server has answered survives `kill -9` at any moment: a process under load is killed again and again.
+//!
+//! `PROOFMARK_KILL_ROUNDS` sets the number of rounds, `PROOFMARK_KILL_SEED` what is drawn; `scripts/kill-loop` does both.
+
+mod check;
+mod load;
+mod wire;
+
+use crate::kit::{Folder, Served, signal};
+use check::check;
+use load::{Load, Promises};
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+use std::thread;
+use std::time::Duration;
+
+/// Small and repeatable (`splitmix64`).
+#[derive(Clone)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+}
+
+/// How often each kind of promise was looked at.
+#[derive(Default)]
+pub(crate) struct Figures(BTreeMap<&'static str, u64>);
+
+impl Figures {
+    pub(crate) fn count(&mut self, what: &'static str) {
+        self.add(what, 1);
+    }
+
+    pub(crate) fn add(&mut self, what: &'static str, count: usize) {
+        self.0.entry(what).or_default().add_assign(count as u64);
+    }
+
+    fn all(&self) -> u64 {
+        self.0.values().sum()
+    }
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+}
+
+#[test]
+fn nothing_that_was_answered_is_lost_by_a_kill() {
+    let (rounds, seed) = (number("PROOFMARK_KILL_ROUNDS", 8), number("PROOFMARK_KILL_SEED", 1));
+    let (folder, mut dice, mut figures) = (Folder::new(), Dice(seed), Figures::default());
+    let store = folder.path("store");
+    let serve = || Served::start(&["--listen", "harness-runtime=127.0.0.1:0", "--store", &store]);
+    let mut old: Vec<Promises> = Vec::new();
+    let (mut server, mut alive) = (serve(), 0);
+    for round in 0..rounds {
+        let load = Load::start(server.url(), round, &mut dice);
+        thread::sleep(Duration::from_millis(20 + dice.below(350)));
+        signal(server.id(), "KILL");
+        let promises = load.end();
+        server.ends();
+        server = serve();
+        alive += check(server.url(), &promises, &mut figures);
+        old.push(promises);
+    }
+    // What was promised in the first round is there after the last one.
+    for promises in &old {
+        check(server.url(), promises, &mut Figures::default());
+    }
+    let shown: Vec<String> = figures.0.iter().map(|(what, count)| format!("{count} {what}")).collect();
+    println!("{rounds} rounds (seed {seed}), {} promises checked: {}", figures.all(), shown.join(", "));
+    println!("{alive} executions were interrupted; lost 0, ended twice 0, run twice 0; all of them looked at again after the last round");
+    assert!(figures.all() > rounds * 10, "there was next to no load");
+    assert!(alive > 0, "no execution was ever interrupted");
+}
