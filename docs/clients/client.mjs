@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // A small client of harness-runtime: starts one execution, follows it to its end, answers what it asks, cancels it when told to.
 //
-//     client.mjs [--provider ID] [--config JSON] [--deny] [--answer TEXT] [--cancel-at TYPE] API INPUT
+//     client.mjs [--provider ID] [--config JSON] [--deny] [--answer TEXT] [--cancel-at TYPE] [--silence SECONDS] API INPUT
 //
 // Each event is a line on standard output, notes go to standard error. The exit code is the final state: 0 succeeded, 1 failed,
 // 3 cancelled; 4 when it could not be learned, 2 for a mistake in the command line. docs/mock.md explains why it does what it does.
@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 
 const EXIT = { succeeded: 0, failed: 1, cancelled: 3 };
 const TERMINAL = ['run.completed', 'run.failed', 'run.cancelled'];
+const TIMEOUT = 30_000;
 const ATTEMPTS = 6;
 
 /** An answer of the server that is a refusal. No retry makes it better. */
@@ -20,8 +21,8 @@ class Problem extends Error {}
 /** All attempts of a call ended without an answer. */
 class Unreachable extends Error {}
 
-/** What `fetch` and the bodies of its answers throw when a connection dies. */
-const isCut = (cause) => cause instanceof TypeError;
+/** What `fetch` and the bodies of its answers throw when a connection dies or is given up. */
+const isCut = (cause) => cause instanceof TypeError || cause.name === 'AbortError' || cause.name === 'TimeoutError';
 
 const pause = (attempt) => sleep(Math.min(50 * 2 ** attempt, 1000));
 
@@ -67,11 +68,11 @@ class Client {
   }
 
   /** One answer that is no refusal. */
-  async open(path, body, accept = 'application/json') {
-    const asked = { headers: { accept, 'content-type': 'application/json' }, cache: 'no-store' };
+  async open(path, body, accept = 'application/json', signal = AbortSignal.timeout(TIMEOUT)) {
+    const asked = { headers: { accept, 'content-type': 'application/json' }, signal };
     if (body !== undefined) Object.assign(asked, { method: 'POST', body: JSON.stringify(body) });
     const answer = await fetch(this.api + path, asked);
-    if (!answer.ok) throw new Problem((await answer.json()).code);
+    if (!answer.ok) throw new Problem(await answer.json().then((problem) => problem.code, () => `HTTP ${answer.status}`));
     return answer;
   }
 
@@ -81,6 +82,7 @@ class Client {
       try {
         return await (await this.open(path, body)).json();
       } catch (cause) {
+        if (cause instanceof SyntaxError) throw new Problem('an answer that is not JSON');
         if (!isCut(cause)) throw cause;
         if (attempt + 1 === ATTEMPTS) throw new Unreachable(cause.cause?.message ?? cause.message);
         await pause(attempt);
@@ -118,15 +120,21 @@ class Client {
   /** Reads the stream from the last event on, until the run has ended, the stream is over, or an event is missing. */
   async stream() {
     const frames = new Frames();
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(), this.options.silence * 1000);
     try {
-      const answer = await this.open(`${this.path}/events?after=${this.last}`, undefined, 'text/event-stream');
+      const answer = await this.open(`${this.path}/events?after=${this.last}`, undefined, 'text/event-stream', silence.signal);
       for await (const piece of answer.body) {
+        timer.refresh();
         for (const data of frames.feed(piece)) {
           if (!await this.take(JSON.parse(data)) || this.ended) return; // leaving the loop closes the connection
         }
       }
     } catch (cause) {
-      if (!isCut(cause)) throw cause; // otherwise what was under way is asked for again; half a frame is nothing
+      // What was under way is asked for again, and so is what came in pieces: half a frame is nothing.
+      if (!isCut(cause) && !(cause instanceof SyntaxError)) throw cause;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -148,8 +156,9 @@ class Client {
     const answer = kind === 'approval' ? { approved: !this.options.deny } : { value: this.options.answer };
     try {
       await this.call(`${this.path}/actions/${encodeURIComponent(id)}:respond`, answer);
-    } catch (problem) { // answered before (by our first try, or by someone else), or the run has ended: events tell
-      if (!(problem instanceof Problem)) throw problem;
+    } catch (problem) {
+      // Answered before (by our first try, or by someone else), or the run has ended meanwhile: the events tell.
+      if (!['ACTION_ALREADY_RESOLVED', 'ACTION_NOT_FOUND'].includes(problem.message)) throw problem;
       console.error(`the answer was not taken: ${problem.message}`);
     }
   }
@@ -165,7 +174,10 @@ class Client {
 
 function options() {
   const text = (otherwise) => ({ type: 'string', default: otherwise });
-  const known = { provider: text('scripted'), config: text('{}'), deny: { type: 'boolean' }, answer: text('42'), 'cancel-at': { type: 'string' } };
+  const known = {
+    provider: text('scripted'), config: text('{}'), answer: text('42'), silence: text(String(TIMEOUT / 1000)),
+    deny: { type: 'boolean' }, 'cancel-at': { type: 'string' },
+  };
   try {
     const { values, positionals } = parseArgs({ options: known, allowPositionals: true });
     if (positionals.length !== 2) throw new Error('an API and an input are needed');

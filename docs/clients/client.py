@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A small client of harness-runtime: starts one execution, follows it to its end, answers what it asks, cancels it when told to.
 
-    client.py [--provider ID] [--config JSON] [--deny] [--answer TEXT] [--cancel-at TYPE] API INPUT
+    client.py [--provider ID] [--config JSON] [--deny] [--answer TEXT] [--cancel-at TYPE] [--silence SECONDS] API INPUT
 
 Each event is a line on standard output, notes go to standard error. The exit code is the final state: 0 succeeded, 1 failed,
 3 cancelled; 4 when it could not be learned, 2 for a mistake in the command line. docs/mock.md explains why it does what it does.
@@ -11,7 +11,7 @@ import argparse, codecs, http.client, json, sys, threading, time, urllib.error, 
 
 EXIT = {"succeeded": 0, "failed": 1, "cancelled": 3}
 TERMINAL = {"run.completed", "run.failed", "run.cancelled"}
-CUT = (OSError, http.client.HTTPException)  # all that a connection can die of, a silence of TIMEOUT seconds included
+CUT = (OSError, http.client.HTTPException)  # all that a connection can die of, too long a silence included
 TIMEOUT = 30
 ATTEMPTS = 6
 
@@ -22,6 +22,13 @@ class Problem(Exception):
 
 class Unreachable(Exception):
     """All attempts of a call ended without an answer."""
+
+
+def refused(answer):
+    try:
+        return Problem(json.load(answer)["code"])
+    except (ValueError, TypeError, KeyError):
+        return Problem(f"HTTP {answer.code}")
 
 
 def pause(attempt):
@@ -66,10 +73,10 @@ class Client:
     def __init__(self, options):
         self.options, self.last, self.ended, self.cancelling = options, 0, False, None
 
-    def open(self, path, body=None, accept="application/json"):
+    def open(self, path, body=None, accept="application/json", silence=TIMEOUT):
         data = None if body is None else json.dumps(body).encode()
         headers = {"accept": accept, "content-type": "application/json"}
-        return urllib.request.urlopen(urllib.request.Request(self.options.api.rstrip("/") + path, data, headers), timeout=TIMEOUT)
+        return urllib.request.urlopen(urllib.request.Request(self.options.api.rstrip("/") + path, data, headers), timeout=silence)
 
     def call(self, path, body=None):
         """One call, made again when the connection fails. Every call of this client may be made twice without harm."""
@@ -78,7 +85,9 @@ class Client:
                 with self.open(path, body) as answer:
                     return json.load(answer)
             except urllib.error.HTTPError as refusal:
-                raise Problem(json.load(refusal)["code"]) from None
+                raise refused(refusal) from None
+            except ValueError:
+                raise Problem("an answer that is not JSON") from None
             except CUT as cause:
                 failure = cause
                 pause(attempt)
@@ -117,15 +126,15 @@ class Client:
         """Reads the stream from the last event on, until the run has ended, the stream is over, or an event is missing."""
         frames = Frames()
         try:
-            with self.open(f"{self.path}/events?after={self.last}", accept="text/event-stream") as answer:
+            with self.open(f"{self.path}/events?after={self.last}", None, "text/event-stream", self.options.silence) as answer:
                 while piece := answer.read1(65536):
                     for data in frames.feed(piece):
                         if not self.take(json.loads(data)) or self.ended:
                             return
         except urllib.error.HTTPError as refusal:
-            raise Problem(json.load(refusal)["code"]) from None
-        except CUT:
-            pass  # what was under way is asked for again; half a frame is nothing
+            raise refused(refusal) from None
+        except (ValueError, *CUT):
+            pass  # what was under way is asked for again, and so is what came in pieces: half a frame is nothing
 
     def take(self, event):
         """Takes an event once, in order. False says that one before it is missing."""
@@ -149,7 +158,10 @@ class Client:
         answer = {"approved": not self.options.deny} if action["kind"] == "approval" else {"value": self.options.answer}
         try:
             self.call(f"{self.path}/actions/{action['id']}:respond", answer)
-        except Problem as problem:  # answered before (by our first try, or by someone else), or the run has ended: events tell
+        except Problem as problem:
+            # Answered before (by our first try, or by someone else), or the run has ended meanwhile: the events tell.
+            if str(problem) not in ("ACTION_ALREADY_RESOLVED", "ACTION_NOT_FOUND"):
+                raise
             note(f"the answer was not taken: {problem}")
 
     def cancel(self):
@@ -166,12 +178,13 @@ def main():
     parser.add_argument("--deny", action="store_true", help="do not give the approvals that are asked for")
     parser.add_argument("--answer", default="42", help="the answer to every question")
     parser.add_argument("--cancel-at", metavar="TYPE", help="cancel at the first event of this type")
+    parser.add_argument("--silence", type=float, metavar="SECONDS", default=TIMEOUT, help="when to look after a silent stream")
     parser.add_argument("api")
     parser.add_argument("input")
     sys.stdout.reconfigure(encoding="utf-8")
     try:
         state = Client(parser.parse_args()).run()
-    except (Problem, Unreachable, ValueError, KeyError) as problem:  # the last two: what was answered is not of the contract
+    except (Problem, Unreachable, KeyError) as problem:  # the last one: a document lacks what the contract promises
         note(f"gave up: {problem!r}")
         return 4
     print(state)
