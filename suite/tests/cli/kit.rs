@@ -223,10 +223,15 @@ pub(crate) struct Served {
     pub(crate) ready: Vec<serde_json::Value>,
 }
 
+/// `proofmark serve`, which may not live to say where it listens.
+pub(crate) fn serve(args: &[&str]) -> Child {
+    program().args(["serve", "--format", "json"]).args(args).spawn().unwrap()
+}
+
 impl Served {
     /// Waits for one line for each `--listen` among `args`.
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut child = program().args(["serve", "--format", "json"]).args(args).spawn().unwrap();
+        let mut child = serve(args);
         let count = args.iter().filter(|arg| **arg == "--listen").count();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let ready = (0..count).map(|_| serde_json::from_str(&lines.next().expect("a line").unwrap()).unwrap()).collect();

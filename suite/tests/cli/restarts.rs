@@ -30,7 +30,7 @@ impl Durable {
         let control = folder.write(
             "control",
             &format!(
-                "case $1 in\nstart) echo $$ > {pid}; exec {serve};;\nstop) kill -TERM $(cat {pid});;\nkill) kill -KILL $(cat {pid});;\nesac\n"
+                "case $1 in\nstart) echo $$ > {pid}; exec {serve};;\nstop) kill -TERM $(cat {pid});;\nkill) kill -KILL $(cat {pid});;\nready) test -e {pid};;\nesac\n"
             ),
         );
         let silent =
@@ -52,7 +52,7 @@ impl Durable {
     fn profile(&self, commands: Option<&str>) -> String {
         let control = self.folder.path("control");
         let command = |name: &str| format!("{name} = [\"sh\", \"{control}\", \"{name}\"]\n");
-        let own = [command("start"), command("stop"), command("kill")].concat();
+        let own = [command("start"), command("stop"), command("kill"), command("ready")].concat();
         self.folder.write("profile.toml", &format!("{PROFILE}\n[restart]\ndurable = true\n{}", commands.unwrap_or(&own)))
     }
 

@@ -1,4 +1,5 @@
-//! What a durable server has answered survives `kill -9` at any moment: a process under load is killed again and again.
+//! What a durable server has answered survives `kill -9` at any moment: a process under load is killed again and again, and every other
+//! time once more while it starts.
 //!
 //! `PROOFMARK_KILL_ROUNDS` sets the number of rounds, `PROOFMARK_KILL_SEED` what is drawn; `scripts/kill-loop` does both.
 
@@ -6,7 +7,7 @@ mod check;
 mod load;
 mod wire;
 
-use crate::kit::{Folder, Served, signal};
+use crate::kit::{self, Folder, Served, signal};
 use check::check;
 use load::{Load, Promises};
 use std::collections::BTreeMap;
@@ -50,13 +51,23 @@ fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
+/// A server that is killed while it opens its store and ends what ran.
+fn stillborn(arguments: &[&str], dice: &mut Dice) {
+    let mut child = kit::serve(arguments);
+    thread::sleep(Duration::from_millis(dice.below(80)));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 #[test]
 fn nothing_that_was_answered_is_lost_by_a_kill() {
     let (rounds, seed) = (number("PROOFMARK_KILL_ROUNDS", 8), number("PROOFMARK_KILL_SEED", 1));
     let (folder, mut dice, mut figures) = (Folder::new(), Dice(seed), Figures::default());
     let store = folder.path("store");
-    let serve = || Served::start(&["--listen", "harness-runtime=127.0.0.1:0", "--store", &store]);
+    let arguments = ["--listen", "harness-runtime=127.0.0.1:0", "--store", &store];
+    let serve = || Served::start(&arguments);
     let mut old: Vec<Promises> = Vec::new();
+    stillborn(&arguments, &mut dice);
     let (mut server, mut alive) = (serve(), 0);
     for round in 0..rounds {
         let load = Load::start(server.url(), round, &mut dice);
@@ -64,6 +75,9 @@ fn nothing_that_was_answered_is_lost_by_a_kill() {
         signal(server.id(), "KILL");
         let promises = load.end();
         server.ends();
+        if round % 2 == 0 {
+            stillborn(&arguments, &mut dice);
+        }
         server = serve();
         alive += check(server.url(), &promises, &mut figures);
         old.push(promises);
