@@ -29,7 +29,7 @@ const BY_TIMING: &[(&str, &[&str])] = &[
     ("answer-starts-another", &["HR-ACTION-14"]),
     ("cancel-checked-then-begun", &["HR-EVENT-9"]),
     ("cleanup-checked-then-ended", &["HR-EXEC-18"]),
-    ("cursor-skips-one", &["HR-STREAM-3"]),
+    ("cursor-skips-one", &["HR-REPLAY-18", "HR-STREAM-3"]),
     ("end-decided-then-written", &["HR-CANCEL-29"]),
     ("failure-ends-the-conversation", &["HR-ISO-2"]),
     // An action is announced before it can be answered: whoever answers at once is told that it is unknown, whatever was to be tried.
