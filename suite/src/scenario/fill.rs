@@ -114,8 +114,18 @@ impl Scope {
 
     fn expression(&self, expression: &str) -> Result<Value, FillError> {
         let expression = expression.trim();
+        // TOML has no null of its own.
+        if expression == "null" {
+            return Ok(Value::Null);
+        }
         if let Some(value) = self.builtin(expression)? {
             return Ok(value);
+        }
+        if let Some(path) = expression.strip_suffix('?') {
+            return match self.expression(path) {
+                Err(FillError::Missing(_)) => Ok(Value::Object(Map::new())),
+                found => found,
+            };
         }
         let (path, shift) = split_shift(expression)?;
         let (name, rest) = head(path);
@@ -171,7 +181,7 @@ fn check_expression(expression: &str) -> Result<(), FillError> {
     if Scope::new(String::new(), BTreeMap::new()).builtin(expression)?.is_some() {
         return Ok(());
     }
-    let (path, _) = split_shift(expression)?;
+    let (path, _) = split_shift(expression.strip_suffix('?').unwrap_or(expression))?;
     let is_path = !path.is_empty() && path.chars().all(|c| c.is_alphanumeric() || "-_.[]$:/".contains(c));
     if is_path { Ok(()) } else { Err(FillError::Malformed(expression.to_owned(), "a name is expected".to_owned())) }
 }
@@ -181,9 +191,9 @@ pub fn names(template: &Value, found: &mut Vec<String>) {
     match template {
         Value::String(text) => {
             for part in text.split("${").skip(1) {
-                let expression = part.split('}').next().unwrap_or_default().trim();
+                let expression = part.split('}').next().unwrap_or_default().trim().trim_end_matches('?');
                 let first = expression.split(':').next().unwrap_or_default();
-                if !["unique", "repeat", "now"].contains(&first) {
+                if !["unique", "repeat", "now", "null"].contains(&first) {
                     let path = split_shift(expression).map_or(expression, |(path, _)| path);
                     let (name, rest) = head(path);
                     // `case.x`, `stimulus.x` and `fact.x` are checked with their member.
