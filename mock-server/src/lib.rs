@@ -8,9 +8,14 @@ mod applied;
 mod catalogue;
 mod connections;
 mod harness_runtime;
+mod http;
+mod json;
+mod model_runtime;
 mod random;
 mod running;
 mod table;
+mod tally;
+mod weather;
 
 pub use catalogue::{Defect, DefectKind, Weather, defects, weathers};
 pub use running::{Behaviour, Running, StartError, start};

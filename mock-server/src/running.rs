@@ -4,6 +4,7 @@ use crate::agentsessions;
 use crate::applied::Ledger;
 use crate::connections::Connections;
 use crate::harness_runtime;
+use crate::model_runtime;
 use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
 use tokio::net::TcpListener;
@@ -66,6 +67,7 @@ impl Running {
 pub async fn start(contract: &str, listener: TcpListener, behaviour: &Behaviour) -> Result<Running, StartError> {
     match contract {
         harness_runtime::CONTRACT => harness_runtime::start(listener, behaviour),
+        model_runtime::CONTRACT => model_runtime::start(listener, behaviour),
         agentsessions::CONTRACT => agentsessions::start(listener, behaviour),
         other => Err(StartError::UnknownContract(other.to_owned())),
     }

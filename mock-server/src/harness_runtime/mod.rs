@@ -2,7 +2,6 @@
 
 pub(crate) mod defects;
 mod http;
-mod json;
 mod machine;
 mod model;
 mod problem;
@@ -16,6 +15,7 @@ mod wire;
 
 use crate::applied::Ledger;
 use crate::connections::Connections;
+use crate::json;
 use crate::random::Dice;
 use crate::running::{Behaviour, Running, StartError};
 use machine::{Decisions, IdKind};

@@ -1,11 +1,10 @@
 //! The nouns of the contract: conversations, executions, events, actions, artifacts, providers. Plain data without behaviour.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// An object of JSON values.
-pub(crate) type JsonObject = Map<String, Value>;
+pub(crate) use crate::json::JsonObject;
 
 /// The version of the protocol this server speaks.
 pub(crate) const PROTOCOL_VERSION: &str = "2026-09-02";

@@ -1,4 +1,4 @@
-//! Named counters of what the scripted provider really did: how often it was started, how often it cleaned up.
+//! Named counters of what a scripted provider really did: how often it was started, how often it cleaned up.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
