@@ -140,6 +140,13 @@ impl Scope {
         }
     }
 
+    /// A text as it stands, or the one under a name: `$NAME`.
+    fn named(&self, text: &str) -> Result<String, FillError> {
+        let Some(name) = text.strip_prefix('$') else { return Ok(text.to_owned()) };
+        let value = self.get(name).ok_or_else(|| FillError::Missing(name.to_owned()))?;
+        value.as_str().map(str::to_owned).ok_or_else(|| FillError::Unfit(name.to_owned(), format!("{value} is no text")))
+    }
+
     fn builtin(&self, expression: &str) -> Result<Option<Value>, FillError> {
         let mut parts = expression.split(':');
         let malformed = |why: &str| FillError::Malformed(expression.to_owned(), why.to_owned());
@@ -153,7 +160,7 @@ impl Scope {
                 let unique: String = text.chars().rev().filter(char::is_ascii_alphanumeric).collect();
                 unique.chars().cycle().take(length).collect()
             }
-            ("repeat", Some(text), Some(times)) => text.repeat(number(times)?),
+            ("repeat", Some(text), Some(times)) => self.named(text)?.repeat(number(times)?),
             ("now", None, _) => jiff::Timestamp::now().to_string(),
             ("repeat" | "now", ..) => return Err(malformed("known are unique, unique:KEY, unique:KEY:LENGTH, repeat:TEXT:TIMES, now")),
             _ => return Ok(None),
@@ -178,8 +185,10 @@ pub fn check(template: &Value) -> Result<(), FillError> {
 }
 
 fn check_expression(expression: &str) -> Result<(), FillError> {
-    if Scope::new(String::new(), BTreeMap::new()).builtin(expression)?.is_some() {
-        return Ok(());
+    match Scope::new(String::new(), BTreeMap::new()).builtin(expression) {
+        Ok(Some(_)) | Err(FillError::Missing(_)) => return Ok(()),
+        Ok(None) => {}
+        Err(error) => return Err(error),
     }
     let (path, _) = split_shift(expression.strip_suffix('?').unwrap_or(expression))?;
     let is_path = !path.is_empty() && path.chars().all(|c| c.is_alphanumeric() || "-_.[]$:/".contains(c));

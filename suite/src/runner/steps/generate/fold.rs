@@ -36,6 +36,12 @@ pub(super) fn events(events: &[Value]) -> Value {
     told(outputs.into_iter().map(|(index, text)| (json!(index), text)), calls)
 }
 
+/// Whether the times of a history never go backwards; what is no time is passed over.
+pub(super) fn is_timely(events: &[Value]) -> bool {
+    let times: Vec<jiff::Timestamp> = events.iter().filter_map(|event| event["time"].as_str()?.parse().ok()).collect();
+    times.is_sorted()
+}
+
 /// What a result says, in the same words; its own order stays.
 pub(super) fn result(result: &Value) -> Value {
     let list = |name: &str| result[name].as_array().cloned().unwrap_or_default();
