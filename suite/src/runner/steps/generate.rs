@@ -29,11 +29,19 @@ fn lists(round: &Round<'_>) -> bool {
 }
 
 /// What events add up to, and what a result says, both in the same words. `with: { events: [...], result: VALUE }`; sends nothing. The
-/// result has as body `{ expected, shown, timely }`, the first two `{ outputs, indices, calls, order }`, the last whether times only rise.
+/// result has as body `{ expected, shown, usage, timely }`: the first two are `{ outputs, indices, calls, order }`, then come all usage facts in
+/// a row, and whether times only rise.
 fn folded(with: &Value) -> Value {
     let events = with["events"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let (expected, shown) = (fold::events(events), fold::result(&with["result"]));
-    json!({ "answered": true, "body": { "expected": expected, "shown": shown, "timely": fold::is_timely(events) } })
+    json!({
+        "answered": true,
+        "body": {
+            "expected": fold::events(events),
+            "shown": fold::result(&with["result"]),
+            "usage": fold::usage(events),
+            "timely": fold::is_timely(events),
+        },
+    })
 }
 
 /// Reads a finished history from every cursor by the query parameter and by the header, where the contract has no list. `with: {

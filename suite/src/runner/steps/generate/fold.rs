@@ -36,6 +36,12 @@ pub(super) fn events(events: &[Value]) -> Value {
     told(outputs.into_iter().map(|(index, text)| (json!(index), text)), calls)
 }
 
+/// The usage facts of a history, one after the other.
+pub(super) fn usage(events: &[Value]) -> Value {
+    let reported = events.iter().filter(|event| event["type"] == "usage.reported");
+    reported.flat_map(|event| event["facts"].as_array().cloned().unwrap_or_default()).collect()
+}
+
 /// Whether the times of a history never go backwards; what is no time is passed over.
 pub(super) fn is_timely(events: &[Value]) -> bool {
     let times: Vec<jiff::Timestamp> = events.iter().filter_map(|event| event["time"].as_str()?.parse().ok()).collect();
