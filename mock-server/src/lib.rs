@@ -10,6 +10,7 @@ mod connections;
 mod harness_runtime;
 mod http;
 mod json;
+mod member_order;
 mod model_runtime;
 mod random;
 mod running;

@@ -74,9 +74,9 @@ fn providers(context: &Context) -> Reply {
 
 async fn submit(context: &Context, request: &Request<'_>) -> Outcome {
     let rules = &context.runtime.rules;
-    let asked = read(context, request)?;
     let key = (rules.requests.key)(&rules.requests, request.header("idempotency-key").as_deref())?;
-    let submitted = context.runtime.submit(&Submission { request: Arc::new(asked), key }).await?;
+    let submission = Submission { request: read(context, request).map(Arc::new), key };
+    let submitted = context.runtime.submit(&submission).await?;
     if request.wants_stream() {
         return Ok(reply::stream(Reading::new(context.clone(), submitted.execution.id, 0)));
     }
@@ -95,8 +95,8 @@ fn read(context: &Context, request: &Request<'_>) -> Result<ExecutionRequest, Pr
         return Err(too_large());
     }
     let text = request.body.text().ok_or_else(too_large)?;
-    let body: Value = serde_json::from_str(&text).map_err(|_| Problem::invalid("Request body is not valid JSON"))?;
-    (requests.request)(requests, &body, &text).map_err(|mistake| (requests.refused)(&mistake))
+    let body: Value = serde_json::from_str(&text).map_err(|_| (requests.unreadable)(&text))?;
+    (requests.request)(requests, &body, &text).map_err(|mistake| (requests.refused)(&mistake, &body))
 }
 
 fn snapshot(context: &Context, id: &str) -> Outcome {

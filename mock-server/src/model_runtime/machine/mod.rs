@@ -10,7 +10,7 @@ mod stop;
 mod store;
 mod submit;
 
-pub(crate) use attempts::{fail, select};
+pub(crate) use attempts::fail;
 pub(crate) use provider::{Emission, Ending};
 pub(crate) use store::{AtGate, KeyUse, Store};
 pub(crate) use submit::{Submission, Submitted};

@@ -6,10 +6,10 @@ use crate::model_runtime::model::{Execution, Request, Status, event};
 use crate::model_runtime::problem::{Fault, Problem};
 use std::sync::Arc;
 
-/// A request that passed validation, with its key.
+/// A request with its key; or why it is none.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Submission {
-    pub(crate) request: Arc<Request>,
+    pub(crate) request: Result<Arc<Request>, Problem>,
     pub(crate) key: Option<String>,
 }
 
@@ -20,18 +20,22 @@ pub(crate) struct Submitted {
     pub(crate) replay: bool,
 }
 
-/// The key first, so that a replay needs no place; then the place, so that a refused request leaves nothing, its key included.
+/// The shape first, then the key, so that a replay needs no place; then the place. A refused request leaves nothing, its key included.
 pub(crate) fn submit(situation: &Situation, submission: &Submission) -> Step<Result<Submitted, Problem>> {
     let rules = situation.rules;
-    let key = submission.key.as_ref().map(|key| (rules.idempotency.filed_under)(key, &submission.request));
+    let request = match &submission.request {
+        Ok(request) => request,
+        Err(problem) => return Step::unchanged(Err(problem.clone())),
+    };
+    let key = submission.key.as_ref().map(|key| (rules.idempotency.filed_under)(key, request));
     if let Some(used) = key.as_ref().and_then(|name| situation.store.key(name)) {
-        return Step::unchanged(replay(situation, used, &submission.request));
+        return Step::unchanged(replay(situation, used, request));
     }
     let active = situation.store.executions().filter(|execution| !execution.status.is_terminal()).count();
     if active >= (rules.admission.most_active)() {
         return Step::unchanged(Err(Problem::Refused(Fault::too_many_executions())));
     }
-    create(situation, &submission.request, key)
+    create(situation, request, key)
 }
 
 /// The execution that the key made, as it is now; or the conflict.

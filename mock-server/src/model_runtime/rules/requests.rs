@@ -59,7 +59,9 @@ table! {
         /// The request of a body; the body as text comes along.
         request: fn(&Requests, &Value, &str) -> Result<Request, Mistake> = request;
         /// What the caller is told of a mistake in a request.
-        refused: fn(&Mistake) -> Problem = refused;
+        refused: fn(&Mistake, &Value) -> Problem = refused;
+        /// What the caller is told of a body that is no JSON.
+        unreadable: fn(&str) -> Problem = unreadable;
         /// The key of a request, given the header, if there was one.
         key: fn(&Requests, Option<&str>) -> Result<Option<String>, Problem> = key;
         /// The cursor, given `after` and `Last-Event-ID`.
@@ -85,8 +87,12 @@ pub(crate) fn metadata_value(value: &Value) -> bool {
 }
 
 /// One sentence for all mistakes: neither place nor content is told.
-pub(crate) fn refused(_mistake: &Mistake) -> Problem {
+pub(crate) fn refused(_mistake: &Mistake, _body: &Value) -> Problem {
     Problem::invalid("Execution request does not match the schema")
+}
+
+pub(crate) fn unreadable(_text: &str) -> Problem {
+    Problem::invalid("Request body is not valid JSON")
 }
 
 /// Blanks around the header do not count.

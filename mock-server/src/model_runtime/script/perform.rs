@@ -63,7 +63,7 @@ async fn perform_step(stage: &mut Stage<'_>, step: &Step) -> Result<Flow, Fault>
         Step::Complete => return Ok(emit(stage, event::COMPLETED, JsonObject::new()).await),
         Step::ReportTally(name) => {
             let started = stage.tallies.read(name).started;
-            return Ok(emit(stage, event::RESULT, object([("result", json!({ "tally": name, "started": started }))])).await);
+            return Ok(emit(stage, event::RESULT, object([("result", json!({ "started": started }))])).await);
         }
     }
     Ok(Flow::GoOn)

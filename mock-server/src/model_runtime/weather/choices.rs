@@ -57,7 +57,8 @@ pub(super) static WEATHERS: &[Entry] = &[
                     let step = reference(situation, submission);
                     let rules = &situation.rules.routing;
                     let new = step.answer.as_ref().is_ok_and(|submitted| !submitted.replay);
-                    let nobody = new && (rules.candidates)(rules, &submission.request, situation.providers).is_empty();
+                    let nobody = |request| (rules.candidates)(rules, request, situation.providers).is_empty();
+                    let nobody = new && submission.request.as_ref().is_ok_and(|request| nobody(request));
                     if applied.count_if(nobody) { Step::unchanged(Err(Problem::Refused(Fault::no_candidate()))) } else { step }
                 })
             });
