@@ -63,9 +63,9 @@ pub(super) static DEFECTS: &[Entry] = &[
                 let again = step.effects.iter().any(|effect| matches!(effect, Effect::Enter { .. }));
                 let execution = situation.store.execution(&ending.execution_id).filter(|_| again);
                 let time = execution.and_then(|execution| (situation.rules.cancellation.time_allowed)(execution.request.deadline_ms));
-                if let Some(time) = time {
+                if let Some(milliseconds) = time {
                     applied.count();
-                    step.effects.push(Effect::Watch { execution_id: ending.execution_id.clone(), time });
+                    step.effects.push(Effect::Watch { execution_id: ending.execution_id.clone(), milliseconds });
                 }
                 step
             })

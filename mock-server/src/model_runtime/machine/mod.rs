@@ -21,7 +21,6 @@ use super::rules::Rules;
 use crate::json::JsonObject;
 use crate::table::table;
 use jiff::Timestamp;
-use std::time::Duration;
 
 /// What a decision may look at.
 pub(crate) struct Situation<'a> {
@@ -65,7 +64,7 @@ pub(crate) enum Effect {
     /// Tell the provider that it shall stop.
     Abort { execution_id: String },
     /// Say so when the time of an execution is up.
-    Watch { execution_id: String, time: Duration },
+    Watch { execution_id: String, milliseconds: u64 },
 }
 
 /// A decision.

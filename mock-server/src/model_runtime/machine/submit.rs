@@ -66,7 +66,8 @@ fn create(situation: &Situation, request: &Arc<Request>, key: Option<String>) ->
     }
     changes.push(event(situation, &execution, event::ACCEPTED, JsonObject::new()));
     let time = (situation.rules.cancellation.time_allowed)(request.deadline_ms);
-    let mut effects: Vec<Effect> = time.map(|time| Effect::Watch { execution_id: execution_id.clone(), time }).into_iter().collect();
+    let mut effects: Vec<Effect> =
+        time.map(|milliseconds| Effect::Watch { execution_id: execution_id.clone(), milliseconds }).into_iter().collect();
     effects.push(Effect::Route { execution_id });
     Step { answer: Ok(Submitted { execution, replay: false }), changes, effects }
 }

@@ -4,15 +4,14 @@
 
 use crate::model_runtime::model::Status;
 use crate::table::table;
-use std::time::Duration;
 
 table! {
     /// Rules about the end that comes from outside.
     Cancellation {
         /// Whether an execution can be cancelled.
         cancellable: fn(Status) -> bool = cancellable;
-        /// How long an execution may take from its acceptance, given its `deadline_ms`.
-        time_allowed: fn(Option<u64>) -> Option<Duration> = time_allowed;
+        /// How many milliseconds an execution may take from its acceptance, given its `deadline_ms`.
+        time_allowed: fn(Option<u64>) -> Option<u64> = time_allowed;
     }
 }
 
@@ -21,6 +20,7 @@ pub(crate) fn cancellable(status: Status) -> bool {
     !status.is_terminal()
 }
 
-pub(crate) fn time_allowed(deadline_ms: Option<u64>) -> Option<Duration> {
-    deadline_ms.map(Duration::from_millis)
+/// All of them, whatever the execution does meanwhile.
+pub(crate) fn time_allowed(deadline_ms: Option<u64>) -> Option<u64> {
+    deadline_ms
 }

@@ -19,7 +19,7 @@ impl Runtime {
                     Effect::Enter { execution_id, attempt } => self.enter(&execution_id, attempt).await,
                     Effect::Run { execution_id, attempt } => self.run(&execution_id, attempt),
                     Effect::Abort { execution_id } => self.abort(&execution_id),
-                    Effect::Watch { execution_id, time } => self.watch(execution_id, time),
+                    Effect::Watch { execution_id, milliseconds } => self.watch(execution_id, Duration::from_millis(milliseconds)),
                 }
             }
         })
