@@ -92,6 +92,7 @@ fn facts(models: &[Model], completes: Option<&Value>) -> BTreeMap<String, Value>
     }
     facts.extend(abilities.iter().find_map(|ability| lacking_input(models, ability)).map(|fact| ("lacks-input".to_owned(), fact)));
     facts.extend(abilities.iter().find_map(|ability| lacking_output(models, ability)).map(|fact| ("lacks-output".to_owned(), fact)));
+    facts.extend(abilities.iter().find_map(|ability| lacking_together(models, ability)).map(|fact| ("lacks-together".to_owned(), fact)));
     facts.insert("unknown-ability".to_owned(), json!(unknown(&abilities)));
     facts.insert("targets".to_owned(), targets(&models.iter().collect::<Vec<_>>()));
     if let Some(completes) = completes {
@@ -182,6 +183,41 @@ fn lacking_output(models: &[Model], ability: &str) -> Option<Value> {
     let with = able(models, ability);
     let lacking = MODALITIES.iter().rev().find(|kind| !with.iter().any(|model| model.outputs.contains(**kind)))?;
     Some(json!({ "ability": ability, "modality": lacking, "fine": plain_input(&with)? }))
+}
+
+/// Two requirements that some models with the ability meet, and none meets both.
+fn lacking_together(models: &[Model], ability: &str) -> Option<Value> {
+    let with = able(models, ability);
+    let met: Vec<(&str, &str)> = ways().filter(|way| with.iter().any(|model| model.meets(*way))).collect();
+    let pairs = met.iter().enumerate().flat_map(|(at, left)| met[at + 1..].iter().map(move |right| (*left, *right)));
+    let (left, right) = pairs.into_iter().find(|(left, right)| !with.iter().any(|model| model.meets(*left) && model.meets(*right)))?;
+    let mut requirements = json!({});
+    for (member, name) in [left, right] {
+        match member {
+            "" => requirements[name] = json!(true),
+            member if requirements[member].is_array() => requirements[member] = json!([requirements[member][0], name]),
+            member => requirements[member] = json!([name]),
+        }
+    }
+    let input = with.iter().find(|model| model.meets(left)).and_then(|model| plain_input(&[model]))?;
+    Some(json!({ "ability": ability, "input": [input], "requirements": requirements }))
+}
+
+/// Everything that can be required: the member of the requirements (none for a capability) and the name.
+fn ways() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of = |member: &'static str, names: &'static [&'static str]| names.iter().map(move |name| (member, *name));
+    of("input_modalities", MODALITIES).chain(of("output_modalities", MODALITIES)).chain(of("", CAPABILITIES))
+}
+
+impl Model {
+    fn meets(&self, (member, name): (&str, &str)) -> bool {
+        let of = match member {
+            "input_modalities" => &self.inputs,
+            "output_modalities" => &self.outputs,
+            _ => &self.capabilities,
+        };
+        of.contains(name)
+    }
 }
 
 fn unknown(abilities: &BTreeSet<&String>) -> String {
@@ -275,6 +311,15 @@ mod tests {
         assert_eq!(facts["providers"], json!({ "first": "a", "other": "b" }));
         assert_eq!(facts["met"], json!({ "input_modalities": ["text"], "output_modalities": ["text"], "stream": true, "cancel": true }));
         assert_eq!(facts["unknown-ability"], json!("proof-of-absence"));
+    }
+
+    #[test]
+    fn what_models_only_meet_together_is_found() {
+        let mut listed = listed();
+        listed["data"][0]["models"][0]["input_modalities"] = json!(["text", "audio"]);
+        let found = lacking_together(&models(&listed), "write").unwrap();
+        assert_eq!(found["requirements"], json!({ "input_modalities": ["image", "audio"] }));
+        assert!(lacking_together(&models(&listed), "draw").is_none());
     }
 
     #[test]

@@ -42,6 +42,23 @@ pub(super) fn usage(events: &[Value]) -> Value {
     reported.flat_map(|event| event["facts"].as_array().cloned().unwrap_or_default()).collect()
 }
 
+/// How the frames of a stream are labelled: `{ events, ids, names }`, how many frames carry an event, and which of them have another id
+/// than its sequence, another event field than its type.
+pub(super) fn labels(frames: &[Value]) -> Value {
+    let (mut events, mut ids, mut names) = (0, Vec::new(), Vec::new());
+    for frame in frames {
+        let Some(event) = frame["data"].as_str().and_then(|data| serde_json::from_str::<Value>(data).ok()) else { continue };
+        events += 1;
+        if frame["id"].as_str() != Some(&event["sequence"].to_string()) {
+            ids.push(json!({ "id": frame["id"], "sequence": event["sequence"] }));
+        }
+        if frame["event"] != event["type"] {
+            names.push(json!({ "event": frame["event"], "type": event["type"] }));
+        }
+    }
+    json!({ "events": events, "ids": ids, "names": names })
+}
+
 /// Whether the times of a history never go backwards; what is no time is passed over.
 pub(super) fn is_timely(events: &[Value]) -> bool {
     let times: Vec<jiff::Timestamp> = events.iter().filter_map(|event| event["time"].as_str()?.parse().ok()).collect();
@@ -97,6 +114,17 @@ mod tests {
         let folded = events(&[start("a", "f"), part("a", "old"), start("b", "g"), start("a", "h"), part("a", "new")]);
         assert_eq!(folded["calls"]["a"], json!({ "name": "h", "arguments": "new" }));
         assert_eq!(folded["order"], json!(["a", "b"]));
+    }
+
+    #[test]
+    fn labels_are_looked_at_where_there_is_an_event() {
+        let frame = |id: Value, event: &str, data: Value| json!({ "id": id, "event": event, "data": data });
+        let event = |sequence: u64| json!(json!({ "sequence": sequence, "type": "output.delta" }).to_string());
+        let sound = [frame(json!("3"), "output.delta", event(3)), frame(json!(null), "x", json!(null))];
+        assert_eq!(labels(&sound), json!({ "events": 1, "ids": [], "names": [] }));
+        let wrong = labels(&[frame(json!(null), "message", event(4))]);
+        assert_eq!(wrong["ids"], json!([{ "id": null, "sequence": 4 }]));
+        assert_eq!(wrong["names"], json!([{ "event": "message", "type": "output.delta" }]));
     }
 
     #[test]
