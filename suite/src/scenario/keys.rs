@@ -95,7 +95,7 @@ pub const PROFILE_REQUEST: &[&str] = &["ability", "input", "requirements", "rout
 pub const TEMPLATE: &[&str] = &["$merge", "$literal", "$base64", "$absent"];
 
 /// Names that the engine gives by itself; nothing is saved or set under them.
-pub const GIVEN: &[&str] = &["now", "unique", "repeat", "case", "stimulus", "fact", "tally", "interleaving", "host", "base"];
+pub const GIVEN: &[&str] = &["now", "unique", "repeat", "case", "stimulus", "fact", "tally", "interleaving", "null", "host", "base"];
 
 /// Every mapping with a closed set of keys: the JSON Schema that describes it, and its keys.
 pub const MAPPINGS: &[(&str, &[&[&str]])] = &[
