@@ -58,6 +58,8 @@ fn models(listed: &Value) -> Vec<Model> {
             });
         }
     }
+    // A target that cannot be named is none that a rule could be about.
+    models.retain(|model| !model.provider.is_empty() && !model.name.is_empty());
     models
 }
 

@@ -28,10 +28,10 @@ fn lists(round: &Round<'_>) -> bool {
     round.session.catalogue.operations.executions.as_ref().is_some_and(|executions| executions.list.is_some())
 }
 
-/// What events add up to, and what a result says, both in the same words. `with: { events: [...], result: VALUE, frames: [...] }`, as
-/// far as each matters; sends nothing. The
-/// result has as body `{ expected, shown, usage, timely, labels }`: the first two are `{ outputs, indices, calls, order }`, then come all
-/// usage facts in a row, whether times only rise, and how the frames are labelled.
+/// What events add up to, and what a result says, both in the same words. `with: { events: [...], result: VALUE, usage: [...],
+/// frames: [...] }`, as far as each matters; sends nothing. The
+/// result has as body `{ expected, shown, usage, unlisted, timely, labels }`: the first two are `{ outputs, indices, calls, order }`, then come all
+/// usage facts in a row, those that the given usage lacks, whether times only rise, and how the frames are labelled.
 fn folded(with: &Value) -> Value {
     let events = with["events"].as_array().map(Vec::as_slice).unwrap_or_default();
     json!({
@@ -40,6 +40,7 @@ fn folded(with: &Value) -> Value {
             "expected": fold::events(events),
             "shown": fold::result(&with["result"]),
             "usage": fold::usage(events),
+            "unlisted": fold::unlisted(events, with["usage"].as_array().map(Vec::as_slice).unwrap_or_default()),
             "timely": fold::is_timely(events),
             "labels": fold::labels(with["frames"].as_array().map(Vec::as_slice).unwrap_or_default()),
         },

@@ -1,6 +1,7 @@
 //! The suite's own fold of the events of model-runtime: what text and which tool calls a history adds up to. It has nothing to do with
 //! any server's. What a history and a result say comes out in the same words, so that each can be compared under the rule it belongs to.
 
+use crate::scenario::pattern;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -40,6 +41,17 @@ pub(super) fn events(events: &[Value]) -> Value {
 pub(super) fn usage(events: &[Value]) -> Value {
     let reported = events.iter().filter(|event| event["type"] == "usage.reported");
     reported.flat_map(|event| event["facts"].as_array().cloned().unwrap_or_default()).collect()
+}
+
+/// Facts of the events that a list of usage does not have, each by unit and quantity and as often as it was reported.
+pub(super) fn unlisted(events: &[Value], listed: &[Value]) -> Value {
+    let mut left: Vec<&Value> = listed.iter().collect();
+    let reported = usage(events);
+    let missing = reported.as_array().into_iter().flatten().filter(|fact| {
+        let same = |other: &&Value| other["unit"] == fact["unit"] && pattern::equal(&other["quantity"], &fact["quantity"]);
+        left.iter().position(same).map(|place| left.swap_remove(place)).is_none()
+    });
+    missing.cloned().collect()
 }
 
 /// How the frames of a stream are labelled: `{ events, ids, names }`, how many frames carry an event, and which of them have another id
@@ -114,6 +126,14 @@ mod tests {
         let folded = events(&[start("a", "f"), part("a", "old"), start("b", "g"), start("a", "h"), part("a", "new")]);
         assert_eq!(folded["calls"]["a"], json!({ "name": "h", "arguments": "new" }));
         assert_eq!(folded["order"], json!(["a", "b"]));
+    }
+
+    #[test]
+    fn every_fact_is_listed_as_often_as_it_was_reported() {
+        let fact = |unit: &str, quantity: u64| json!({ "unit": unit, "quantity": quantity });
+        let events = [json!({ "type": "usage.reported", "facts": [fact("a", 1), fact("a", 1), fact("b", 0)] })];
+        assert_eq!(unlisted(&events, &[fact("b", 0), fact("a", 1), fact("c", 9), fact("a", 1)]), json!([]));
+        assert_eq!(unlisted(&events, &[fact("a", 2), fact("b", 0)]), json!([fact("a", 1), fact("a", 1)]));
     }
 
     #[test]
