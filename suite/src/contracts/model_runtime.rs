@@ -102,9 +102,7 @@ fn facts(models: &[Model], completes: Option<&Value>) -> BTreeMap<String, Value>
         if let Some(first) = fitting.first() {
             facts.insert("met".to_owned(), met(first));
         }
-        if !fitting.is_empty() {
-            facts.insert("fitting".to_owned(), targets(&fitting));
-        }
+        facts.insert("fitting".to_owned(), targets(&fitting));
         if let Some(first) = fitting.first() {
             if let Some(other) = fitting.iter().find(|model| model.provider != first.provider) {
                 facts.insert("providers".to_owned(), json!({ "first": first.provider, "other": other.provider }));
