@@ -166,7 +166,7 @@ pub(crate) mod event {
 /// What a configured model can do.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Model {
-    pub(crate) model: &'static str,
+    pub(crate) name: &'static str,
     pub(crate) abilities: Vec<&'static str>,
     pub(crate) input_modalities: Vec<&'static str>,
     pub(crate) output_modalities: Vec<&'static str>,

@@ -26,11 +26,11 @@ pub(super) fn heartbeats<B: Dressed>(blueprint: &mut B, applied: &Applied) {
 }
 
 pub(super) fn crlf<B: Dressed>(blueprint: &mut B, applied: &Applied) {
-    line_ends(blueprint, applied, "\r\n")
+    line_ends(blueprint, applied, "\r\n");
 }
 
 pub(super) fn cr<B: Dressed>(blueprint: &mut B, applied: &Applied) {
-    line_ends(blueprint, applied, "\r")
+    line_ends(blueprint, applied, "\r");
 }
 
 pub(super) fn bom<B: Dressed>(blueprint: &mut B, applied: &Applied) {

@@ -39,7 +39,7 @@ impl Server {
 
     /// The id of an execution that plays `script`.
     pub(crate) async fn play(&self, script: Value) -> String {
-        self.start(scripted(json!({ "script": script }))).await
+        self.start(scripted(&json!({ "script": script }))).await
     }
 
     pub(crate) async fn snapshot(&self, id: &str) -> Value {
@@ -79,11 +79,11 @@ pub(crate) fn request(more: Value) -> Value {
 }
 
 /// Members of a request that give its providers a script.
-pub(crate) fn scripted(proofmark: Value) -> Value {
+pub(crate) fn scripted(proofmark: &Value) -> Value {
     json!({ "extensions": { "proofmark": proofmark } })
 }
 
 /// Members of a request whose attempts, of which there may be as many as scripts, play them.
-pub(crate) fn attempts(scripts: Value) -> Value {
+pub(crate) fn attempts(scripts: &Value) -> Value {
     json!({ "routing": { "allow_fallback": true }, "extensions": { "proofmark": { "attempts": scripts } } })
 }

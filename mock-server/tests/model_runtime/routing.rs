@@ -48,7 +48,7 @@ async fn nobody_able_is_a_failure_before_any_route() {
 async fn a_retryable_failure_before_output_falls_back() {
     let server = Server::plain().await;
     let failure = json!([{ "progress": "queued" }, { "fail": { "code": "rate_limited", "retryable": true, "provider_code": "429" } }]);
-    let id = server.start(attempts(json!([failure, [{ "delta": "at last" }]]))).await;
+    let id = server.start(attempts(&json!([failure, [{ "delta": "at last" }]]))).await;
     let events = server.events(&id).await;
     assert_eq!(
         types(&events),
@@ -83,7 +83,7 @@ async fn attempts_have_their_bounds() {
         (json!({ "allow_fallback": true }), &json!([[{ "delta": "" }, retry]]), 1),
         (json!({ "allow_fallback": true, "retry_budget_ms": 20 }), &json!([[{ "pause": 30 }, retry]]), 1),
     ] {
-        let mut more = attempts(script.clone());
+        let mut more = attempts(script);
         merge(&mut more, json!({ "routing": routing }));
         let id = server.start(more).await;
         let events = server.events(&id).await;
@@ -133,9 +133,9 @@ async fn sixteen_may_be_active() {
 #[tokio::test]
 async fn starts_are_counted() {
     let server = Server::plain().await;
-    let id = server.start(scripted(json!({ "tally": "t", "script": [] }))).await;
+    let id = server.start(scripted(&json!({ "tally": "t", "script": [] }))).await;
     server.events(&id).await;
-    let mut more = attempts(json!([[{ "fail": { "retryable": true } }], []]));
+    let mut more = attempts(&json!([[{ "fail": { "retryable": true } }], []]));
     more["extensions"]["proofmark"]["tally"] = json!("t");
     let id = server.start(more).await;
     server.events(&id).await;

@@ -10,7 +10,7 @@ fn deaf(tally: &str) -> Value {
 }
 
 /// What the narrow provider does.
-fn narrow(proofmark: Value) -> Value {
+fn narrow(proofmark: &Value) -> Value {
     let mut more = scripted(proofmark);
     more["ability"] = json!("narrow-generation");
     more
@@ -18,7 +18,7 @@ fn narrow(proofmark: Value) -> Value {
 
 /// The history once the narrow provider has really come to its end: it works on one execution at a time, so that another one waits for it.
 async fn settled(server: &Server, id: &str) -> Vec<Value> {
-    let next = server.start(narrow(json!({ "script": [] }))).await;
+    let next = server.start(narrow(&json!({ "script": [] }))).await;
     assert_eq!(server.events(&next).await.last().expect("events")["type"], "execution.completed");
     server.events(id).await
 }
@@ -47,7 +47,7 @@ async fn a_cancel_ends_the_execution() {
 #[tokio::test]
 async fn a_deaf_provider_keeps_nobody_from_cancelling() {
     let server = Server::plain().await;
-    let id = server.start(narrow(deaf("t"))).await;
+    let id = server.start(narrow(&deaf("t"))).await;
     server.until(&id, "output.delta").await;
     assert_eq!(server.cancel(&id).await.status, 202);
     let snapshot = server.snapshot(&id).await;
@@ -61,7 +61,7 @@ async fn a_deaf_provider_keeps_nobody_from_cancelling() {
 #[tokio::test]
 async fn a_deadline_ends_the_execution_whatever_its_provider_does() {
     let server = Server::plain().await;
-    for mut more in [narrow(deaf("d")), narrow(json!({ "script": [{ "delta": "x" }, { "hold": true }] }))] {
+    for mut more in [narrow(&deaf("d")), narrow(&json!({ "script": [{ "delta": "x" }, { "hold": true }] }))] {
         more["deadline_ms"] = json!(40);
         let id = server.start(more).await;
         let events = server.events(&id).await;
@@ -77,7 +77,7 @@ async fn a_deadline_ends_the_execution_whatever_its_provider_does() {
 async fn who_waits_at_a_gate_can_be_stopped() {
     let server = Server::plain().await;
     let held = |deadline: Value| {
-        let mut more = narrow(json!({ "script": [{ "hold": true }] }));
+        let mut more = narrow(&json!({ "script": [{ "hold": true }] }));
         more["deadline_ms"] = deadline;
         more
     };

@@ -38,7 +38,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         attempts(b, a, |preferences, candidates, right| if preferences.allow_fallback == Some(true) { candidates } else { right });
     }),
     rule("no-fallback", "There is one attempt, whatever is allowed.", &["MR-ROUTE-30", "MR-ROUTE-36", "MR-ROUTE-37"], |b, a| {
-        attempts(b, a, |_, _, _| 1)
+        attempts(b, a, |_, _, _| 1);
     }),
     rule(
         "final-failures-retried",

@@ -34,13 +34,13 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("attempts-up-to-33", "33 attempts may be asked for.", &["MR-VAL-62"], |b, a| moved(b, a, Bound::Attempts, 1..=33)),
     rule("attempts-from-0", "No attempts at all may be asked for.", &["MR-VAL-61"], |b, a| moved(b, a, Bound::Attempts, 0..=32)),
     rule("attempts-from-2", "Two attempts are the least that can be asked for.", &["MR-VAL-59"], |b, a| {
-        moved(b, a, Bound::Attempts, 2..=32)
+        moved(b, a, Bound::Attempts, 2..=32);
     }),
     rule("budget-under-a-day", "A retry budget must be less than a day.", &["MR-VAL-66"], |b, a| {
-        moved(b, a, Bound::RetryBudget, 1..=DAY - 1)
+        moved(b, a, Bound::RetryBudget, 1..=DAY - 1);
     }),
     rule("budget-over-a-day", "A retry budget may be more than a day.", &["MR-VAL-68"], |b, a| {
-        moved(b, a, Bound::RetryBudget, 1..=DAY + 1)
+        moved(b, a, Bound::RetryBudget, 1..=DAY + 1);
     }),
     rule("budget-may-be-0", "A retry budget may be 0.", &["MR-VAL-67"], |b, a| moved(b, a, Bound::RetryBudget, 0..=DAY)),
     rule("budget-from-2", "A retry budget needs two milliseconds.", &["MR-VAL-65"], |b, a| moved(b, a, Bound::RetryBudget, 2..=DAY)),

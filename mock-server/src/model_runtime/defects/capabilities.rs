@@ -48,10 +48,10 @@ pub(super) static DEFECTS: &[Entry] = &[
         serves(b, a, |request| request.requirements.output_modalities.clear());
     }),
     rule("stream-not-required", "That streaming is required does not count.", &["MR-ROUTE-10", "MR-ROUTE-18"], |b, a| {
-        has(b, a, Feature::Stream)
+        has(b, a, Feature::Stream);
     }),
     rule("tools-not-required", "That tools are required does not count.", &["MR-ROUTE-11", "MR-ROUTE-18"], |b, a| {
-        has(b, a, Feature::Tools)
+        has(b, a, Feature::Tools);
     }),
     rule(
         "structured-output-not-required",
@@ -60,10 +60,10 @@ pub(super) static DEFECTS: &[Entry] = &[
         |b, a| has(b, a, Feature::StructuredOutput),
     ),
     rule("async-not-required", "That asynchrony is required does not count.", &["MR-ROUTE-13", "MR-ROUTE-18"], |b, a| {
-        has(b, a, Feature::Async)
+        has(b, a, Feature::Async);
     }),
     rule("cancel-not-required", "That cancellation is required does not count.", &["MR-ROUTE-14", "MR-ROUTE-18"], |b, a| {
-        has(b, a, Feature::Cancel)
+        has(b, a, Feature::Cancel);
     }),
     rule("false-excludes", "A capability that is required with false must be lacking.", &["MR-ROUTE-16"], |b, a| {
         wrap(&mut b.rules.routing.serves, a, |reference, applied| {

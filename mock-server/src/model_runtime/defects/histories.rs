@@ -108,8 +108,10 @@ pub(super) static DEFECTS: &[Entry] = &[
     }),
 ];
 
+type Replace = fn(&[Arc<Event>], &NewEvent) -> Option<Vec<NewEvent>>;
+
 /// Appends something else for some events.
-fn appended(blueprint: &mut Blueprint, applied: &Applied, replace: fn(&[Arc<Event>], &NewEvent) -> Option<Vec<NewEvent>>) {
+fn appended(blueprint: &mut Blueprint, applied: &Applied, replace: Replace) {
     wrap(&mut blueprint.rules.events.appended, applied, |reference, applied| {
         Arc::new(move |log, new| {
             let replaced = replace(log, &new);

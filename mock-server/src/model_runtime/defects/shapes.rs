@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) static DEFECTS: &[Entry] = &[
     rule("unknown-members-ignored", "Members that a request does not know are ignored.", &["MR-VAL-99"], |b, a| open(b, a, Level::Request)),
     rule("unknown-in-text-part-ignored", "Members that a text part does not know are ignored.", &["MR-VAL-20", "MR-VAL-37"], |b, a| {
-        open(b, a, Level::TextPart)
+        open(b, a, Level::TextPart);
     }),
     rule("unknown-in-json-part-ignored", "Members that a json part does not know are ignored.", &["MR-VAL-23"], |b, a| {
         open(b, a, Level::JsonPart);

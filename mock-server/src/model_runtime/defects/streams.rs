@@ -96,7 +96,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("leaving-cancels", "A reader that goes away cancels the execution.", &["MR-STREAM-10", "MR-STREAM-11", "MR-CANCEL-23"], |b, a| {
+    rule("leaving-cancels", "A reader that goes away cancels the execution.", &["MR-STREAM-10", "MR-STREAM-11"], |b, a| {
         wrap(&mut b.rules.streaming.leaving_cancels, a, |_reference, applied| {
             Arc::new(move || {
                 applied.count();

@@ -19,7 +19,7 @@ pub(super) static DEFECTS: &[Entry] = &[
                 let mut last = None;
                 for event in log {
                     match event.kind.as_str() {
-                        event::TOOL_STARTED => last = calls.iter().position(|call| call.call_id == text(&event.data, "call_id")),
+                        event::TOOL_STARTED => last = calls.iter().position(|call| call.id == text(&event.data, "call_id")),
                         event::TOOL_ARGUMENTS => {
                             if let Some(call) = last.and_then(|last| calls.get_mut(last)) {
                                 call.arguments.push_str(text(&event.data, "delta"));
@@ -40,7 +40,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     }),
     rule("last-fragment-wins", "The arguments of a call are its last fragment.", &["MR-MAT-6", "MR-MAT-7", "MR-MAT-20"], |b, a| {
         calls(b, a, |log, right| {
-            let of = |call: &Call, event: &Event| event.kind == event::TOOL_ARGUMENTS && text(&event.data, "call_id") == call.call_id;
+            let of = |call: &Call, event: &Event| event.kind == event::TOOL_ARGUMENTS && text(&event.data, "call_id") == call.id;
             let last = |call: &Call| log.iter().rev().find(|event| of(call, event)).map(|event| text(&event.data, "delta").to_owned());
             right.iter().map(|call| Call { arguments: last(call).unwrap_or_default(), ..call.clone() }).collect()
         });
@@ -48,7 +48,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("calls-by-id", "Tool calls are listed by their ids.", &["MR-MAT-9", "MR-MAT-20"], |b, a| {
         calls(b, a, |_, right| {
             let mut calls = right.to_vec();
-            calls.sort_by(|left, right| left.call_id.cmp(&right.call_id));
+            calls.sort_by(|left, right| left.id.cmp(&right.id));
             calls
         });
     }),
@@ -67,12 +67,12 @@ pub(super) static DEFECTS: &[Entry] = &[
                 let mut calls = right.to_vec();
                 for event in log.iter().filter(|event| event.kind == event::TOOL_ARGUMENTS) {
                     let (call_id, fragment) = (text(&event.data, "call_id"), text(&event.data, "delta"));
-                    if right.iter().any(|call| call.call_id == call_id) {
+                    if right.iter().any(|call| call.id == call_id) {
                         continue;
                     }
-                    match calls.iter_mut().find(|call| call.call_id == call_id) {
+                    match calls.iter_mut().find(|call| call.id == call_id) {
                         Some(call) => call.arguments.push_str(fragment),
-                        None => calls.push(Call { call_id: call_id.to_owned(), name: String::new(), arguments: fragment.to_owned() }),
+                        None => calls.push(Call { id: call_id.to_owned(), name: String::new(), arguments: fragment.to_owned() }),
                     }
                 }
                 calls
@@ -81,7 +81,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     ),
     rule("restart-goes-on", "A call that is started again goes on with its arguments.", &["MR-MAT-12", "MR-MAT-20"], |b, a| {
         calls(b, a, |log, right| {
-            let of = |call: &Call, event: &Event| event.kind == event::TOOL_ARGUMENTS && text(&event.data, "call_id") == call.call_id;
+            let of = |call: &Call, event: &Event| event.kind == event::TOOL_ARGUMENTS && text(&event.data, "call_id") == call.id;
             let all = |call: &Call| log.iter().filter(|event| of(call, event)).map(|event| text(&event.data, "delta")).collect();
             right.iter().map(|call| Call { arguments: all(call), ..call.clone() }).collect()
         });
@@ -93,7 +93,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             for event in log.iter().filter(|event| event.kind == event::TOOL_STARTED) {
                 let call_id = text(&event.data, "call_id");
                 if seen.contains(&call_id) {
-                    calls.extend(right.iter().find(|call| call.call_id == call_id).cloned());
+                    calls.extend(right.iter().find(|call| call.id == call_id).cloned());
                 }
                 seen.push(call_id);
             }

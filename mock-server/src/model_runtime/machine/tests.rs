@@ -23,8 +23,8 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let model = |model| Model {
-            model,
+        let model = |name| Model {
+            name,
             abilities: vec!["a"],
             input_modalities: vec!["text"],
             output_modalities: vec!["text"],
@@ -81,7 +81,7 @@ impl World {
         self.submit(request(routing), None).expect("a place").execution.id
     }
 
-    fn emit(&mut self, id: &str, attempt: usize, kind: &str, data: Value) -> Taken {
+    fn emit(&mut self, id: &str, attempt: usize, kind: &str, data: &Value) -> Taken {
         let data = data.as_object().cloned().expect("an object");
         let emission = Emission { execution_id: id.to_owned(), attempt, kind: kind.to_owned(), data };
         let emit = self.decisions.emit.clone();
@@ -144,7 +144,7 @@ fn an_attempt_succeeds() {
     let mut world = World::new();
     let id = world.start(Preferences::default());
     assert_eq!(world.effects.pop_front(), Some(Effect::Run { execution_id: id.clone(), attempt: 1 }));
-    assert_eq!(world.emit(&id, 1, event::DELTA, json!({ "output_index": 0, "delta": "x" })), Taken::GoOn);
+    assert_eq!(world.emit(&id, 1, event::DELTA, &json!({ "output_index": 0, "delta": "x" })), Taken::GoOn);
     assert_eq!(world.status(&id), Status::Running);
     world.end(&id, 1, Ok(()));
     assert_eq!(world.kinds(&id), [event::ACCEPTED, event::SELECTED, event::DELTA, event::COMPLETED]);
@@ -157,7 +157,7 @@ fn what_comes_from_an_attempt_that_is_over_is_dropped() {
     let id = world.start(with_fallback());
     world.end(&id, 1, retryable());
     assert_eq!(world.kinds(&id)[2..], [event::ATTEMPT_FAILED, event::SELECTED]);
-    world.emit(&id, 1, event::DELTA, json!({ "output_index": 0, "delta": "late" }));
+    world.emit(&id, 1, event::DELTA, &json!({ "output_index": 0, "delta": "late" }));
     world.end(&id, 1, Ok(()));
     assert_eq!((world.kinds(&id).len(), world.status(&id)), (4, Status::Routing));
     world.end(&id, 2, Ok(()));
@@ -168,8 +168,8 @@ fn what_comes_from_an_attempt_that_is_over_is_dropped() {
 fn output_is_not_undone() {
     let mut world = World::new();
     let id = world.start(with_fallback());
-    world.emit(&id, 1, event::PROGRESS, json!({ "phase": "queued" }));
-    world.emit(&id, 1, event::DELTA, json!({ "output_index": 0, "delta": "" }));
+    world.emit(&id, 1, event::PROGRESS, &json!({ "phase": "queued" }));
+    world.emit(&id, 1, event::DELTA, &json!({ "output_index": 0, "delta": "" }));
     world.end(&id, 1, retryable());
     assert_eq!(world.status(&id), Status::Failed);
     assert_eq!(world.last(&id).data["error"]["retryable"], false);
@@ -191,7 +191,7 @@ fn a_refused_event_fails_its_attempt() {
     let mut world = World::new();
     let id = world.start(with_fallback());
     let fact = json!({ "unit": "request", "quantity": -1, "source": "provider" });
-    assert_eq!(world.emit(&id, 1, event::USAGE, json!({ "facts": [fact] })), Taken::Refused);
+    assert_eq!(world.emit(&id, 1, event::USAGE, &json!({ "facts": [fact] })), Taken::Refused);
     assert_eq!(world.last(&id).data["error"]["code"], "provider_protocol_error");
     world.end(&id, 1, Ok(()));
     assert_eq!(world.kinds(&id).len(), 3);
@@ -206,7 +206,7 @@ fn a_stop_does_not_wait_for_the_provider() {
     world.expire(&expired);
     for (id, status) in [(&cancelled, Status::Cancelled), (&expired, Status::Failed)] {
         assert!(world.effects.contains(&Effect::Abort { execution_id: id.clone() }));
-        world.emit(id, 1, event::DELTA, json!({ "output_index": 0, "delta": "late" }));
+        world.emit(id, 1, event::DELTA, &json!({ "output_index": 0, "delta": "late" }));
         world.end(id, 1, Ok(()));
         assert!(!world.cancel(id));
         world.expire(id);
@@ -271,9 +271,9 @@ proptest! {
         let id = world.start(with_fallback());
         for (command, attempt) in commands {
             match command {
-                0 => drop(world.emit(&id, attempt, event::DELTA, json!({ "output_index": 0, "delta": "x" }))),
-                1 => drop(world.emit(&id, attempt, event::PROGRESS, json!({ "phase": "queued" }))),
-                2 => drop(world.emit(&id, attempt, event::DELTA, json!({ "output_index": -1 }))),
+                0 => drop(world.emit(&id, attempt, event::DELTA, &json!({ "output_index": 0, "delta": "x" }))),
+                1 => drop(world.emit(&id, attempt, event::PROGRESS, &json!({ "phase": "queued" }))),
+                2 => drop(world.emit(&id, attempt, event::DELTA, &json!({ "output_index": -1 }))),
                 3 => world.end(&id, attempt, Ok(())),
                 4 | 5 => world.end(&id, attempt, retryable()),
                 6 if attempt == 3 => drop(world.cancel(&id)),

@@ -5,7 +5,7 @@ use crate::model_runtime::model::{Feature, Gate, Manifest, Model};
 /// `mock-text`: text and JSON in, text out, as a stream.
 pub(super) fn text() -> Manifest {
     let alpha = Model {
-        model: "alpha",
+        name: "alpha",
         abilities: vec!["text-generation"],
         input_modalities: vec!["text", "json"],
         output_modalities: vec!["text"],
@@ -17,14 +17,14 @@ pub(super) fn text() -> Manifest {
 /// `mock-tools`: two models, one of which can do nearly everything with text, the other somewhat less.
 pub(super) fn tools() -> Manifest {
     let beta = Model {
-        model: "beta",
+        name: "beta",
         abilities: vec!["text-generation", "tool-use"],
         input_modalities: vec!["text", "json", "image", "file"],
         output_modalities: vec!["text", "json"],
         features: [Feature::Stream, Feature::Tools, Feature::StructuredOutput, Feature::Cancel].into(),
     };
     let beta_mini = Model {
-        model: "beta-mini",
+        name: "beta-mini",
         abilities: vec!["text-generation"],
         input_modalities: vec!["text", "audio"],
         output_modalities: vec!["text"],
@@ -36,7 +36,7 @@ pub(super) fn tools() -> Manifest {
 /// `mock-media`: asynchronous, with artifacts.
 pub(super) fn media() -> Manifest {
     let gamma = Model {
-        model: "gamma",
+        name: "gamma",
         abilities: vec!["image-generation", "video-generation"],
         input_modalities: vec!["text", "image"],
         output_modalities: vec!["image", "video"],
@@ -48,7 +48,7 @@ pub(super) fn media() -> Manifest {
 /// `mock-narrow`: one at a time, and one may wait.
 pub(super) fn narrow() -> Manifest {
     let delta = Model {
-        model: "delta",
+        name: "delta",
         abilities: vec!["text-generation", "narrow-generation"],
         input_modalities: vec!["text"],
         output_modalities: vec!["text"],

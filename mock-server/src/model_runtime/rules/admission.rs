@@ -14,9 +14,9 @@ pub(crate) enum Admit {
 table! {
     /// Rules about admission.
     Admission {
-        /// How many executions may be active, which is accepted and not ended.
+        /// MR-IDEM-40, -41: how many executions may be active, which is accepted and not ended.
         most_active: fn() -> usize = most_active;
-        /// What happens at a gate, given how many the provider works on and how many wait.
+        /// MR-ADM-2, -5: what happens at a gate, given how many the provider works on and how many wait.
         gate: fn(Gate, usize, usize) -> Admit = gate;
     }
 }

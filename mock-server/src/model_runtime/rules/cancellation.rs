@@ -8,9 +8,9 @@ use crate::table::table;
 table! {
     /// Rules about the end that comes from outside.
     Cancellation {
-        /// Whether an execution can be cancelled.
+        /// MR-CANCEL-1, -9 to -11, -21: whether an execution can be cancelled.
         cancellable: fn(Status) -> bool = cancellable;
-        /// How many milliseconds an execution may take from its acceptance, given its `deadline_ms`.
+        /// MR-DEAD-1, -5, -6, -10, -12: how many milliseconds an execution may take from its acceptance, given its `deadline_ms`.
         time_allowed: fn(Option<u64>) -> Option<u64> = time_allowed;
     }
 }

@@ -10,9 +10,9 @@ use serde_json::Value;
 table! {
     /// Rules about what providers emit.
     Emissions {
-        /// Whether an attempt is still listened to.
+        /// MR-CANCEL-20, MR-DEAD-9, MR-EXEC-17: whether an attempt is still listened to.
         counts: fn(&Execution, usize) -> bool = counts;
-        /// Whether an event may be recorded; if not, why the attempt fails.
+        /// MR-EVENT-9, -24 to -30, MR-USAGE-10, -11, -13, -14, -18: whether an event may be recorded; if not, why the attempt fails.
         accepted: fn(&Usage, &str, &JsonObject) -> Result<(), Fault> = accepted;
     }
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 table! {
     /// Rules about the log.
     Events {
-        /// The number of the next event, given the history so far, and how many events all executions have together.
+        /// MR-EVENT-3, -7, -8: the number of the next event, given the history so far, and how many events all executions have together.
         sequence: fn(&[Arc<Event>], u64) -> u64 = sequence;
-        /// What is appended for a new event, in order, given the history so far.
+        /// MR-EVENT-33 to -36, -47 to -49: what is appended for a new event, in order, given the history so far.
         appended: fn(&[Arc<Event>], NewEvent) -> Vec<NewEvent> = appended;
     }
 }

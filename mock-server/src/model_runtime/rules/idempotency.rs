@@ -7,9 +7,9 @@ use crate::table::table;
 table! {
     /// Rules about idempotency keys.
     Idempotency {
-        /// The name under which the key of a request is filed. The key itself: case matters, and it spans the whole runtime.
+        /// MR-IDEM-31, -32, -44: the name under which the key of a request is filed. The key itself: case matters, and it spans the whole runtime.
         filed_under: fn(&str, &Request) -> String = filed_under;
-        /// Whether two requests with one key are the same request.
+        /// MR-IDEM-10 to -18, -23, -24: whether two requests with one key are the same request.
         equivalent: fn(&Request, &Request) -> bool = equivalent;
     }
 }

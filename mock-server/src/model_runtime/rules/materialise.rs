@@ -20,7 +20,7 @@ pub(crate) struct Made {
 /// A tool call, as far as it was told.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Call {
-    pub(crate) call_id: String,
+    pub(crate) id: String,
     pub(crate) name: String,
     /// The fragments in a row, not parsed.
     pub(crate) arguments: String,
@@ -29,13 +29,13 @@ pub(crate) struct Call {
 table! {
     /// Rules about materialisation.
     Materialise {
-        /// The texts of all outputs, in the order in which they are shown.
+        /// MR-MAT-1, -2, -4, -5, -18, -21: the texts of all outputs, in the order in which they are shown.
         texts: fn(&[Arc<Event>]) -> Vec<(u64, String)> = texts;
-        /// The tool calls, in the order in which they are shown.
+        /// MR-MAT-6, -7, -9 to -12: the tool calls, in the order in which they are shown.
         calls: fn(&[Arc<Event>]) -> Vec<Call> = calls;
-        /// The usage facts, in order.
+        /// MR-USAGE-7 to -9, -19: the usage facts, in order.
         usage: fn(&[Arc<Event>]) -> Vec<Value> = usage;
-        /// The whole.
+        /// MR-MAT-13 to -17, -19, -20, -22, MR-ART-1, -4, -6, -7: the whole.
         made: fn(&Materialise, &[Arc<Event>]) -> Made = made;
     }
 }
@@ -55,10 +55,10 @@ pub(crate) fn calls(log: &[Arc<Event>]) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     for event in log {
         let call_id = text(&event.data, "call_id");
-        let known = calls.iter_mut().find(|call| call.call_id == call_id);
+        let known = calls.iter_mut().find(|call| call.id == call_id);
         match (event.kind.as_str(), known) {
             (event::TOOL_STARTED, known) => {
-                let call = Call { call_id: call_id.to_owned(), name: text(&event.data, "name").to_owned(), arguments: String::new() };
+                let call = Call { id: call_id.to_owned(), name: text(&event.data, "name").to_owned(), arguments: String::new() };
                 match known {
                     Some(known) => *known = call,
                     None => calls.push(call),
@@ -87,8 +87,7 @@ pub(crate) fn made(rules: &Materialise, log: &[Arc<Event>]) -> Made {
 fn folded(rules: &Materialise, log: &[Arc<Event>]) -> Option<Value> {
     let produced = log.iter().any(|event| matches!(event.kind.as_str(), event::DELTA | event::TOOL_STARTED));
     let texts = (rules.texts)(log).into_iter().map(|(index, text)| json!({ "index": index, "type": "text", "text": text }));
-    let calls =
-        (rules.calls)(log).into_iter().map(|call| json!({ "call_id": call.call_id, "name": call.name, "arguments": call.arguments }));
+    let calls = (rules.calls)(log).into_iter().map(|call| json!({ "call_id": call.id, "name": call.name, "arguments": call.arguments }));
     produced.then(|| json!({ "outputs": texts.collect::<Vec<_>>(), "tool_calls": calls.collect::<Vec<_>>() }))
 }
 

@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 table! {
     /// Rules about what is recorded of routes and ends.
     Outcome {
-        /// The data of `route.selected`.
+        /// MR-EVENT-21, -22, MR-ROUTE-44, -45: the data of `route.selected`.
         selected: fn(&Target, usize) -> JsonObject = selected;
-        /// The data of `route.attempt_failed`.
+        /// MR-EVENT-23, MR-ROUTE-46, -47: the data of `route.attempt_failed`.
         attempt_failed: fn(&Outcome, &Target, usize, &Fault) -> JsonObject = attempt_failed;
-        /// The data of `execution.completed`.
+        /// MR-EVENT-31, -50: the data of `execution.completed`.
         completed: fn(&Target) -> JsonObject = completed;
-        /// The data of `execution.failed`.
+        /// MR-EVENT-32: the data of `execution.failed`.
         failed: fn(&Outcome, &Fault) -> JsonObject = failed;
-        /// The status of an execution that ends with a fault.
+        /// MR-EVENT-39, -46, MR-CANCEL-3: the status of an execution that ends with a fault.
         status: fn(&Fault) -> Status = status;
-        /// The fault that ends an execution, given whether the attempt has given output.
+        /// MR-ROUTE-38, -41, MR-ERR-16, -17: the fault that ends an execution, given whether the attempt has given output.
         last: fn(&Fault, bool) -> Fault = last;
-        /// What is told of a fault.
+        /// MR-ERR-7 to -9, MR-CANCEL-4, -5, MR-DEAD-2, -3, MR-ROUTE-21, -22: what is told of a fault.
         fault: fn(&Fault) -> Value = fault;
     }
 }

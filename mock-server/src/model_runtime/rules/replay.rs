@@ -5,7 +5,7 @@ use crate::table::table;
 table! {
     /// Rules about reading a history after a cursor.
     Replay {
-        /// Whether a reader with the cursor gets the event of that number.
+        /// MR-CURSOR-1, -4 to -7: whether a reader with the cursor gets the event of that number.
         follows: fn(u64, u64) -> bool = follows;
     }
 }

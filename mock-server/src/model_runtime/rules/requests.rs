@@ -46,25 +46,26 @@ type Read<T> = Result<T, Mistake>;
 table! {
     /// Rules about the shape of requests.
     Requests {
-        /// MR-REQ bounds: the least and the most of something.
+        /// MR-VAL-3 to -6, -10 to -12, -27 to -34, -59 to -62, -65 to -68, -71 to -74, -80, -81, -87, -88, -97, MR-IDEM-27 to -30: the least
+        /// and the most of something.
         bounds: fn(Bound) -> RangeInclusive<u64> = bounds;
-        /// Whether a request with a body may have this content type.
+        /// MR-VAL-94 to -96: whether a request with a body may have this content type.
         content_type: fn(&str) -> bool = content_type;
-        /// Whether a member that is not known at a level makes the request wrong.
+        /// MR-VAL-20, -23, -36, -37, -41, -58, -99: whether a member that is not known at a level makes the request wrong.
         refuses_unknown: fn(Level, &str) -> bool = refuses_unknown;
-        /// Whether a list of names may be as it is.
+        /// MR-VAL-43, -53: whether a list of names may be as it is.
         distinct: fn(&[String]) -> bool = distinct;
-        /// Whether a value may stand in `metadata`.
+        /// MR-VAL-82 to -84: whether a value may stand in `metadata`.
         metadata_value: fn(&Value) -> bool = metadata_value;
-        /// The request of a body; the body as text comes along.
+        /// MR-VAL-1 to -93: the request of a body; the body as text comes along.
         request: fn(&Requests, &Value, &str) -> Result<Request, Mistake> = request;
-        /// What the caller is told of a mistake in a request.
+        /// MR-ERR-4, -5, MR-REDACT-2 to -6, -9, -13: what the caller is told of a mistake in a request.
         refused: fn(&Mistake, &Value) -> Problem = refused;
-        /// What the caller is told of a body that is no JSON.
+        /// MR-VAL-91, MR-REDACT-8: what the caller is told of a body that is no JSON.
         unreadable: fn(&str) -> Problem = unreadable;
-        /// The key of a request, given the header, if there was one.
+        /// MR-IDEM-27 to -30, -39: the key of a request, given the header, if there was one.
         key: fn(&Requests, Option<&str>) -> Result<Option<String>, Problem> = key;
-        /// The cursor, given `after` and `Last-Event-ID`.
+        /// MR-CURSOR-2, -3, -8 to -14: the cursor, given `after` and `Last-Event-ID`.
         cursor: fn(Option<&str>, Option<&str>) -> Result<u64, Problem> = cursor;
     }
 }

@@ -23,25 +23,25 @@ pub(crate) struct Chance<'a> {
 table! {
     /// Rules about routing.
     Routing {
-        /// The modalities that the input has, and the model must take.
+        /// MR-ROUTE-5 to -8: the modalities that the input has, and the model must take.
         modalities: fn(&Request) -> BTreeSet<String> = modalities;
-        /// Whether a model has an ability.
+        /// MR-ROUTE-4, -17: whether a model has an ability.
         able: fn(&Model, &str) -> bool = able;
-        /// Whether a model has a feature that is required.
+        /// MR-ROUTE-10 to -14: whether a model has a feature that is required.
         has: fn(&Model, Feature) -> bool = has;
-        /// Whether a model may serve a request.
+        /// MR-ROUTE-9, -15, -16, -18: whether a model may serve a request.
         serves: fn(&Routing, &Request, &Model) -> bool = serves;
-        /// The providers in the order in which they are tried.
+        /// MR-ROUTE-23 to -25: the providers in the order in which they are tried.
         order: fn(&Request, &[Manifest]) -> Vec<Manifest> = order;
-        /// Everyone that may serve a request, in order.
+        /// MR-ROUTE-19, -20, -48: everyone that may serve a request, in order.
         candidates: fn(&Routing, &Request, &[Manifest]) -> Vec<Target> = candidates;
-        /// How many attempts there may be, given how many candidates there are.
+        /// MR-ROUTE-27 to -30, -39: how many attempts there may be, given how many candidates there are.
         attempts: fn(&Preferences, usize) -> usize = attempts;
-        /// Whether an event of a provider rules out another attempt.
+        /// MR-ROUTE-32 to -37: whether an event of a provider rules out another attempt.
         commits: fn(&str) -> bool = commits;
-        /// Whether the time for another attempt has not run out.
+        /// MR-ROUTE-40, -53: whether the time for another attempt has not run out.
         in_time: fn(&Chance) -> bool = in_time;
-        /// Whether the next candidate is tried.
+        /// MR-ROUTE-30, -31: whether the next candidate is tried.
         falls_back: fn(&Routing, &Chance) -> bool = falls_back;
     }
 }
@@ -80,7 +80,7 @@ pub(crate) fn candidates(rules: &Routing, request: &Request, providers: &[Manife
     let mut candidates = Vec::new();
     for manifest in (rules.order)(request, providers) {
         for model in manifest.models.iter().filter(|model| (rules.serves)(rules, request, model)) {
-            candidates.push(Target { provider: manifest.provider.to_owned(), model: model.model.to_owned() });
+            candidates.push(Target { provider: manifest.provider.to_owned(), model: model.name.to_owned() });
         }
     }
     candidates

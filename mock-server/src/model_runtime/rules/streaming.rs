@@ -20,13 +20,13 @@ pub(crate) struct Progress {
 table! {
     /// Rules about streams.
     Streaming {
-        /// The position from which a stream goes on live when it has passed the backlog.
+        /// MR-STREAM-8, -23, MR-CURSOR-15: the position from which a stream goes on live when it has passed the backlog.
         live_from: fn(&Progress) -> usize = live_from;
-        /// The positions that a reader is given next, out of those that wait.
+        /// MR-STREAM-6, -9, -13, -16: the positions that a reader is given next, out of those that wait.
         batch: fn(&Progress, usize) -> std::ops::Range<usize> = batch;
-        /// Whether the server ends the stream now.
+        /// MR-STREAM-7, MR-CURSOR-6, -7: whether the server ends the stream now.
         ends: fn(&Progress) -> bool = ends;
-        /// Whether a reader that goes away cancels the execution.
+        /// MR-STREAM-10, -11: whether a reader that goes away cancels the execution.
         leaving_cancels: fn() -> bool = leaving_cancels;
     }
 }

@@ -22,13 +22,13 @@ const KNOWN: [&str; 12] = [
 table! {
     /// Rules about usage facts.
     Usage {
-        /// Whether a unit may be used.
+        /// MR-USAGE-1, -4, -15: whether a unit may be used.
         unit: fn(&str) -> bool = unit;
-        /// Whether a quantity may be reported.
+        /// MR-USAGE-2, -12: whether a quantity may be reported.
         quantity: fn(&Value) -> bool = quantity;
-        /// Whether it is said who knows.
+        /// MR-USAGE-3: whether it is said who knows.
         source: fn(Option<&Value>) -> bool = source;
-        /// Whether a fact may be published.
+        /// MR-USAGE-10, -13: whether a fact may be published.
         fact: fn(&Usage, &Value) -> bool = fact;
     }
 }

@@ -20,18 +20,21 @@ pub(crate) struct Shown {
 table! {
     /// Rules about documents.
     Views {
-        /// RFC 3339 in UTC.
+        /// MR-EVENT-4, MR-EXEC-4, MR-START-4: RFC 3339 in UTC.
         time: fn(Timestamp) -> String = time;
-        /// What the runtime says of itself, given how many providers it has, and whether it is about to stop.
+        /// MR-RUNTIME-2 to -8, -12: what the runtime says of itself, given how many providers it has, and whether it is about to stop.
         runtime: fn(usize, bool) -> Value = runtime;
+        /// MR-PROV-2 to -12.
         manifest: fn(&Manifest) -> Value = manifest;
-        /// The answer to a submission, given whether it was a replay.
+        /// MR-START-2 to -6, -8, MR-IDEM-6 to -8: the answer to a submission, given whether it was a replay.
         submission: fn(&Views, &Execution, bool) -> Value = submission;
+        /// MR-EXEC-2 to -14, -19, -20, -23, MR-ART-5, MR-REDACT-11, -12.
         snapshot: fn(&Views, &Outcome, &Shown) -> Value = snapshot;
-        /// The result of an execution; `None` when it has none.
+        /// MR-RESULT-1 to -8, -12 to -18: the result of an execution; `None` when it has none.
         result: fn(&Shown) -> Option<Value> = result;
-        /// Why there is no result.
+        /// MR-RESULT-9, -10: why there is no result.
         no_result: fn(&Outcome, &Execution) -> Value = no_result;
+        /// MR-EVENT-1 to -6, -40 to -42, -52.
         event: fn(&Views, &Event) -> Value = event;
     }
 }
@@ -62,7 +65,7 @@ pub(crate) fn manifest(manifest: &Manifest) -> Value {
 
 fn model(model: &Model) -> Value {
     let mut document = json!({
-        "model": model.model,
+        "model": model.name,
         "abilities": model.abilities,
         "input_modalities": model.input_modalities,
         "output_modalities": model.output_modalities,

@@ -77,11 +77,11 @@ impl Tour {
     }
 
     async fn submit(&self, more: Value) -> String {
-        self.submit_text(None, usual(more).to_string()).await
+        self.submit_text(None, usual(&more).to_string()).await
     }
 
     async fn keyed(&self, key: &str, more: Value) -> String {
-        self.submit_text(Some(key), usual(more).to_string()).await
+        self.submit_text(Some(key), usual(&more).to_string()).await
     }
 
     async fn cancel(&self, id: &str) {
@@ -118,11 +118,11 @@ impl Tour {
         let day = 86_400_000;
         for length in [0, 1, 255, 256, 257] {
             self.submit(json!({ "ability": "a".repeat(length) })).await;
-            self.submit(media(json!({ "media_type": "m".repeat(length) }))).await;
+            self.submit(media(&json!({ "media_type": "m".repeat(length) }))).await;
             self.keyed(&"k".repeat(length), json!({})).await;
         }
         for length in [0, 1, 8191, 8192, 8193] {
-            self.submit(media(json!({ "uri": "u".repeat(length) }))).await;
+            self.submit(media(&json!({ "uri": "u".repeat(length) }))).await;
         }
         for count in [0, 1023, 1024, 1025] {
             self.submit(many(count)).await;
@@ -135,7 +135,7 @@ impl Tour {
             self.submit(json!({ "routing": { "retry_budget_ms": count } })).await;
             self.submit(json!({ "routing": { "max_attempts": count } })).await;
         }
-        self.submit_text(None, format!("{}{}", usual(json!({})), " ".repeat(1 << 20))).await;
+        self.submit_text(None, format!("{}{}", usual(&json!({})), " ".repeat(1 << 20))).await;
     }
 
     async fn shapes(&self) {
@@ -147,7 +147,7 @@ impl Tour {
             json!({ "input": [{ "type": "text", "text": "" }, { "type": "text" }], "extensions": { "e": null } }),
             json!({ "input": [{ "type": "json", "value": null }] }),
             json!({ "input": 1, "metadata": { "m": 1 } }),
-            media(json!({ "unknown": 1 })),
+            media(&json!({ "unknown": 1 })),
             json!({ "requirements": { "unknown": true, "output_modalities": [] } }),
             json!({ "requirements": { "input_modalities": ["text", "text"] } }),
             json!({ "routing": { "unknown": 1, "strategy": "other" } }),
@@ -215,7 +215,7 @@ impl Tour {
             json!({ "extensions": {} }),
         ] {
             let mut body = first.clone();
-            merge(&mut body, more);
+            merge(&mut body, &more);
             self.keyed("Key", body).await;
         }
         let spelled =
@@ -281,7 +281,7 @@ impl Tour {
         self.play(json!({ "attempts": [[failure(true)], [{ "delta": "x" }]] })).await;
         self.play(json!({ "attempts": [[failure(true)], [{ "fail": { "code": "queue_full", "retryable": true } }]] })).await;
         self.play(json!({ "attempts": [[failure(false)]] })).await;
-        let body = usual(json!({})).to_string();
+        let body = usual(&json!({})).to_string();
         self.send("POST", "/v1/executions", &[("content-type", "application/json"), ("accept", "text/event-stream")], body).await;
     }
 
@@ -348,19 +348,19 @@ fn failure(retryable: bool) -> Value {
     json!({ "fail": { "code": "rate_limited", "retryable": retryable, "provider_code": "429" } })
 }
 
-fn media(members: Value) -> Value {
+fn media(members: &Value) -> Value {
     let mut part = json!({ "type": "image", "uri": "u" });
     merge(&mut part, members);
     json!({ "input": [part] })
 }
 
-fn usual(more: Value) -> Value {
+fn usual(more: &Value) -> Value {
     let mut body = json!({ "ability": "text-generation", "input": [{ "type": "text", "text": "hello" }] });
     merge(&mut body, more);
     body
 }
 
-fn merge(body: &mut Value, more: Value) {
+fn merge(body: &mut Value, more: &Value) {
     for (name, value) in more.as_object().into_iter().flatten() {
         body[name] = value.clone();
     }
