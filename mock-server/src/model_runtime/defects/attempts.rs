@@ -43,7 +43,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "final-failures-retried",
         "A failure that is not retryable is followed by another attempt.",
-        &["MR-ROUTE-31", "MR-ROUTE-47"],
+        &["MR-ROUTE-31", "MR-ROUTE-47", "MR-USAGE-18"],
         |b, a| {
             wrap(&mut b.rules.routing.falls_back, a, |reference, applied| {
                 Arc::new(move |rules, chance| {
@@ -61,10 +61,10 @@ pub(super) static DEFECTS: &[Entry] = &[
             commits(b, a, |kind, right| right && kind != event::DELTA);
         },
     ),
-    rule("tools-do-not-commit", "A failure after a tool call is followed by another attempt.", &["MR-ROUTE-33"], |b, a| {
+    rule("tools-do-not-commit", "A failure after a tool call is followed by another attempt.", &["MR-ROUTE-33", "MR-ROUTE-38"], |b, a| {
         commits(b, a, |kind, right| right && kind != event::TOOL_STARTED && kind != event::TOOL_ARGUMENTS);
     }),
-    rule("results-do-not-commit", "A failure after a result is followed by another attempt.", &["MR-ROUTE-34"], |b, a| {
+    rule("results-do-not-commit", "A failure after a result is followed by another attempt.", &["MR-ROUTE-34", "MR-ROUTE-38"], |b, a| {
         commits(b, a, |kind, right| right && kind != event::RESULT);
     }),
     rule("progress-commits", "A failure after progress is final.", &["MR-ROUTE-36"], |b, a| {

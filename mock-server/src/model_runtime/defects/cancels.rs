@@ -13,7 +13,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "cancel-is-a-request",
         "A cancel only tells the provider; one that does not listen may still succeed.",
-        &["MR-CANCEL-20", "MR-CANCEL-24"],
+        &["MR-CANCEL-13"],
         |b, a| {
             wrap(&mut b.decisions.cancel, a, |reference, applied| {
                 Arc::new(move |situation, execution_id| {

@@ -10,13 +10,32 @@ use serde_json::Value;
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
-    rule("ability-ignored", "Whether a model has the ability is not looked at.", &["MR-ROUTE-4", "MR-ROUTE-17", "MR-ROUTE-18"], |b, a| {
-        able(b, a, |_, _| true);
-    }),
-    rule("ability-ignores-case", "Abilities are compared without regard to case.", &["MR-ROUTE-17", "MR-ROUTE-18"], |b, a| {
+    rule(
+        "ability-ignored",
+        "Whether a model has the ability is not looked at.",
+        &[
+            "MR-CANCEL-21",
+            "MR-DEAD-10",
+            "MR-ROUTE-4",
+            "MR-ROUTE-5",
+            "MR-ROUTE-6",
+            "MR-ROUTE-7",
+            "MR-ROUTE-8",
+            "MR-ROUTE-10",
+            "MR-ROUTE-11",
+            "MR-ROUTE-12",
+            "MR-ROUTE-13",
+            "MR-ROUTE-14",
+            "MR-ROUTE-17",
+        ],
+        |b, a| {
+            able(b, a, |_, _| true);
+        },
+    ),
+    rule("ability-ignores-case", "Abilities are compared without regard to case.", &["MR-ROUTE-17"], |b, a| {
         able(b, a, |model, ability| model.abilities.iter().any(|name| name.eq_ignore_ascii_case(ability)));
     }),
-    rule("first-part-routes", "Only the type of the first part is a required modality.", &["MR-ROUTE-6", "MR-ROUTE-18"], |b, a| {
+    rule("first-part-routes", "Only the type of the first part is a required modality.", &["MR-ROUTE-6"], |b, a| {
         modalities(b, a, |request, right| {
             let first = request.input.first().and_then(|part| part.get("type").and_then(Value::as_str));
             right.retain(|name| Some(name.as_str()) == first || request.requirements.input_modalities.contains(name));
@@ -28,41 +47,33 @@ pub(super) static DEFECTS: &[Entry] = &[
         &["MR-ROUTE-5", "MR-ROUTE-6", "MR-ROUTE-7", "MR-ROUTE-18"],
         |b, a| modalities(b, a, |request, right| right.retain(|name| request.requirements.input_modalities.contains(name))),
     ),
-    rule(
-        "declared-modalities-win",
-        "Where input modalities are declared, those of the parts do not count.",
-        &["MR-ROUTE-7", "MR-ROUTE-18"],
-        |b, a| {
-            modalities(b, a, |request, right| {
-                let declared = &request.requirements.input_modalities;
-                right.retain(|name| declared.is_empty() || declared.contains(name));
-            });
-        },
-    ),
-    rule("declared-modalities-ignored", "Input modalities that are declared do not count.", &["MR-ROUTE-8", "MR-ROUTE-18"], |b, a| {
+    rule("declared-modalities-win", "Where input modalities are declared, those of the parts do not count.", &["MR-ROUTE-7"], |b, a| {
+        modalities(b, a, |request, right| {
+            let declared = &request.requirements.input_modalities;
+            right.retain(|name| declared.is_empty() || declared.contains(name));
+        });
+    }),
+    rule("declared-modalities-ignored", "Input modalities that are declared do not count.", &["MR-ROUTE-1", "MR-ROUTE-8"], |b, a| {
         modalities(b, a, |request, right| {
             right.retain(|name| request.input.iter().any(|part| part.get("type").and_then(Value::as_str) == Some(name)));
         });
     }),
-    rule("output-modalities-ignored", "Output modalities that are required do not count.", &["MR-ROUTE-9", "MR-ROUTE-18"], |b, a| {
+    rule("output-modalities-ignored", "Output modalities that are required do not count.", &["MR-ROUTE-9"], |b, a| {
         serves(b, a, |request| request.requirements.output_modalities.clear());
     }),
-    rule("stream-not-required", "That streaming is required does not count.", &["MR-ROUTE-10", "MR-ROUTE-18"], |b, a| {
+    rule("stream-not-required", "That streaming is required does not count.", &["MR-ROUTE-10"], |b, a| {
         has(b, a, Feature::Stream);
     }),
     rule("tools-not-required", "That tools are required does not count.", &["MR-ROUTE-11", "MR-ROUTE-18"], |b, a| {
         has(b, a, Feature::Tools);
     }),
-    rule(
-        "structured-output-not-required",
-        "That structured output is required does not count.",
-        &["MR-ROUTE-12", "MR-ROUTE-18"],
-        |b, a| has(b, a, Feature::StructuredOutput),
-    ),
-    rule("async-not-required", "That asynchrony is required does not count.", &["MR-ROUTE-13", "MR-ROUTE-18"], |b, a| {
+    rule("structured-output-not-required", "That structured output is required does not count.", &["MR-ROUTE-12"], |b, a| {
+        has(b, a, Feature::StructuredOutput)
+    }),
+    rule("async-not-required", "That asynchrony is required does not count.", &["MR-ROUTE-13"], |b, a| {
         has(b, a, Feature::Async);
     }),
-    rule("cancel-not-required", "That cancellation is required does not count.", &["MR-ROUTE-14", "MR-ROUTE-18"], |b, a| {
+    rule("cancel-not-required", "That cancellation is required does not count.", &["MR-ROUTE-14"], |b, a| {
         has(b, a, Feature::Cancel);
     }),
     rule("false-excludes", "A capability that is required with false must be lacking.", &["MR-ROUTE-16"], |b, a| {

@@ -41,7 +41,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "deadline-is-a-request",
         "A deadline only tells the provider; one that does not listen may still succeed.",
-        &["MR-DEAD-1", "MR-DEAD-9"],
+        &["MR-DEAD-8"],
         |b, a| {
             expire(b, a, |_, execution, step| (execution.status == Status::Running).then(|| Step { changes: Vec::new(), ..step.clone() }));
             // A provider that listens ends as cancelled: it is told what it was.

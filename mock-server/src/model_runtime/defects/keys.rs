@@ -25,23 +25,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             situation.store.key(key).is_none().then(|| used(key, &Arc::default(), step))
         });
     }),
-    rule("refused-request-uses-key", "A request that is refused for want of room uses up its key.", &["MR-IDEM-40"], |b, a| {
-        decide(b, a, |_, submission, step| {
-            let (Ok(request), Err(Problem::Refused(_)), Some(key)) = (&submission.request, &step.answer, &submission.key) else {
-                return None;
-            };
-            Some(used(key, request, step))
-        });
-    }),
-    rule("replay-needs-room", "A replay is refused when there is no room.", &["MR-IDEM-41"], |b, a| {
-        decide(b, a, |situation, _, step| {
-            let replay = step.answer.as_ref().is_ok_and(|submitted| submitted.replay);
-            let active = situation.store.executions().filter(|execution| !execution.status.is_terminal()).count();
-            let full = active >= (situation.rules.admission.most_active)();
-            (replay && full).then(|| Step::unchanged(Err(Problem::Refused(Fault::too_many_executions()))))
-        });
-    }),
-    rule("replay-starts-again", "A replay lets the provider work once more.", &["MR-IDEM-9"], |b, a| {
+    rule("replay-starts-again", "A replay lets the provider work once more.", &["MR-IDEM-45"], |b, a| {
         decide(b, a, |_, _, step| {
             let submitted = step.answer.as_ref().ok().filter(|submitted| submitted.replay && submitted.execution.attempt > 0)?;
             let run = Effect::Run { execution_id: submitted.execution.id.clone(), attempt: submitted.execution.attempt };
