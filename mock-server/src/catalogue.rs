@@ -2,7 +2,7 @@
 //!
 //! A defect is something wrong that an implementer could have built. Weather is what a correct server may do and a client must stand.
 
-use crate::{agentsessions, harness_runtime};
+use crate::{agentsessions, harness_runtime, model_runtime};
 use std::sync::LazyLock;
 
 /// Where a defect sits.
@@ -46,7 +46,9 @@ pub struct Weather {
 pub fn defects() -> &'static [Defect] {
     static DEFECTS: LazyLock<Vec<Defect>> = LazyLock::new(|| {
         let harness_runtime = harness_runtime::defects::all().map(|entry| &entry.defect);
-        harness_runtime.chain(agentsessions::defects::all().map(|entry| &entry.defect)).cloned().collect()
+        let model_runtime = model_runtime::defects::all().map(|entry| &entry.defect);
+        let agentsessions = agentsessions::defects::all().map(|entry| &entry.defect);
+        harness_runtime.chain(model_runtime).chain(agentsessions).cloned().collect()
     });
     &DEFECTS
 }
@@ -55,7 +57,9 @@ pub fn defects() -> &'static [Defect] {
 pub fn weathers() -> &'static [Weather] {
     static WEATHERS: LazyLock<Vec<Weather>> = LazyLock::new(|| {
         let harness_runtime = harness_runtime::weather::all().map(|entry| &entry.weather);
-        harness_runtime.chain(agentsessions::weather::all().map(|entry| &entry.weather)).cloned().collect()
+        let model_runtime = model_runtime::weather::all().map(|entry| &entry.weather);
+        let agentsessions = agentsessions::weather::all().map(|entry| &entry.weather);
+        harness_runtime.chain(model_runtime).chain(agentsessions).cloned().collect()
     });
     &WEATHERS
 }

@@ -9,9 +9,15 @@ mod catalogue;
 mod connections;
 mod durable;
 mod harness_runtime;
+mod http;
+mod json;
+mod member_order;
+mod model_runtime;
 mod random;
 mod running;
 mod table;
+mod tally;
+mod weather;
 
 pub use catalogue::{Defect, DefectKind, Weather, defects, weathers};
 pub use durable::StoreError;

@@ -5,6 +5,7 @@ use crate::applied::Ledger;
 use crate::connections::Connections;
 use crate::durable::StoreError;
 use crate::harness_runtime;
+use crate::model_runtime;
 use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -83,7 +84,8 @@ impl Running {
 pub async fn start(contract: &str, listener: TcpListener, behaviour: &Behaviour) -> Result<Running, StartError> {
     match contract {
         harness_runtime::CONTRACT => harness_runtime::start(listener, behaviour).await,
-        agentsessions::CONTRACT if behaviour.store.is_some() => Err(StartError::NoStore(contract.to_owned())),
+        agentsessions::CONTRACT | model_runtime::CONTRACT if behaviour.store.is_some() => Err(StartError::NoStore(contract.to_owned())),
+        model_runtime::CONTRACT => model_runtime::start(listener, behaviour),
         agentsessions::CONTRACT => agentsessions::start(listener, behaviour),
         other => Err(StartError::UnknownContract(other.to_owned())),
     }

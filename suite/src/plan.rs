@@ -140,6 +140,7 @@ fn starts(steps: &[Step], catalogue: &Catalogue) -> usize {
         .iter()
         .map(|step| match &step.action {
             Action::Call(call) => usize::from(call.operation == executions.start),
+            Action::Follow(follow) => usize::from(follow.submit.is_some()),
             Action::Together(branches) => branches.iter().map(|steps| starts(steps, catalogue)).sum(),
             Action::Preamble { steps, .. } => starts(steps, catalogue),
             _ => 0,

@@ -48,7 +48,8 @@ fn decode(node: &Node, file: &Arc<str>, stimuli: &Stimuli) -> Result<Profile> {
         if !stimuli.stimuli.contains_key(&key.name) {
             return Err(unknown("stimulus", key, file, stimuli.stimuli.keys()));
         }
-        profile.stimuli.insert(key.name.clone(), stimulus(node, file)?);
+        let read = if stimuli.request { request(node, file)? } else { stimulus(node, file)? };
+        profile.stimuli.insert(key.name.clone(), read);
     }
     for (key, node) in fields.entries("facts")? {
         if !stimuli.facts.contains_key(&key.name) {
@@ -102,15 +103,24 @@ fn stimulus(node: &Node, file: &Arc<str>) -> Result<Value> {
     Ok(Value::Object(members))
 }
 
+/// A start request as it goes out.
+fn request(node: &Node, file: &Arc<str>) -> Result<Value> {
+    let fields = open(node, file, "a stimulus", keys::PROFILE_REQUEST)?;
+    check_values(&fields)?;
+    fields.string("ability")?;
+    fields.required("input")?;
+    Ok(node.to_json())
+}
+
 /// A profile knows no saved values; what it may name is new in every scenario.
 fn check_values(fields: &Fields) -> Result<()> {
-    const KNOWN: &[&str] = &["tally", "unique", "unique:KEY", "repeat:TEXT:TIMES", "now"];
+    const KNOWN: &[&str] = &["tally", "interleaving", "unique", "unique:KEY", "repeat:TEXT:TIMES", "now"];
     for (_, node) in fields.node.entries() {
         let value = node.to_json();
         fill::check(&value).map_err(|error| fields.error(node, error.to_string()))?;
         let mut names = Vec::new();
         fill::names(&value, &mut names);
-        if let Some(name) = names.iter().find(|name| *name != "tally") {
+        if let Some(name) = names.iter().find(|name| !["tally", "interleaving"].contains(&name.as_str())) {
             let error = fields.error(node, format!("`${{{name}}}` means nothing in a profile"));
             return Err(error.did_you_mean(name, KNOWN.iter().copied()));
         }
@@ -195,6 +205,7 @@ mod tests {
     fn stimuli() -> Stimuli {
         let stimulus = Stimulus { about: String::new(), capability: None, discovered: false, example: String::new() };
         Stimuli {
+            request: false,
             stimuli: [("slow-run".to_owned(), stimulus)].into(),
             facts: [("provider".to_owned(), Fact { about: String::new(), discovered: true })].into(),
         }

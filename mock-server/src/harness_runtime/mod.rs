@@ -2,7 +2,6 @@
 
 pub(crate) mod defects;
 mod http;
-mod json;
 mod keeping;
 mod machine;
 mod model;
@@ -19,14 +18,18 @@ mod wire;
 use crate::applied::Ledger;
 use crate::connections::Connections;
 use crate::durable::StoreError;
+use crate::json;
 use crate::random::Dice;
 use crate::running::{Behaviour, Running, StartError};
+use crate::tally::Tally;
 use keeping::Keeping;
 use machine::{Decisions, IdKind, Store};
 use providers::Tallies;
+use records::Record;
 use rules::Rules;
 use runtime::{Clock, Ids, Journal, Parts, Runtime};
 use seams::Seams;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -78,7 +81,7 @@ impl Blueprint {
         let kept = records::open(folder)?;
         let unusable = |error: std::io::Error| StoreError::Unusable { path: folder.to_owned(), problem: error.to_string() };
         let journal = Journal::start(kept.connection, self.keeping.clone()).map_err(unusable)?;
-        Ok(self.assemble(kept.store, Tallies::new(kept.tallies, journal.clone()), journal))
+        Ok(self.assemble(kept.store, kept_tallies(kept.tallies, journal.clone()), journal))
     }
 
     fn assemble(self, store: Store, tallies: Tallies, journal: Journal) -> (Arc<Runtime>, Arc<Wire>) {
@@ -131,3 +134,9 @@ pub(crate) async fn start(listener: TcpListener, behaviour: &Behaviour) -> Resul
 
 #[cfg(test)]
 mod tests;
+
+/// Tallies that go on from what was kept, and are kept.
+fn kept_tallies(counted: BTreeMap<String, Tally>, journal: Journal) -> Tallies {
+    let keep = move |name: &str, tally| journal.submit(vec![Record::Tally { name: name.to_owned(), tally }]);
+    Tallies::new(counted, Arc::new(keep))
+}

@@ -2,11 +2,10 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// An object of JSON values.
-pub(crate) type JsonObject = Map<String, Value>;
+pub(crate) use crate::json::JsonObject;
 
 /// The version of the protocol this server speaks.
 pub(crate) const PROTOCOL_VERSION: &str = "2026-09-02";

@@ -1,5 +1,6 @@
 //! Failures that cross the wire: a stable code, its status, a readable message. Section 2 of the contract page.
 
+use crate::http::wire::Refusal;
 use serde_json::{Value, json};
 
 /// The documented codes that an HTTP answer can carry.
@@ -97,5 +98,11 @@ impl Problem {
             body["details"] = details.clone();
         }
         body
+    }
+}
+
+impl Refusal for Problem {
+    fn spelled(&self) -> (u16, Value) {
+        (self.code.status(), self.document())
     }
 }

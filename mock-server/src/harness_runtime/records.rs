@@ -1,8 +1,8 @@
 //! The tables of a durable server: one row a thing, its members as JSON, in the order in which the things came to be.
 
 use super::machine::{Row, Store};
-use super::providers::Tally;
 use crate::durable::{self, Form, StoreError};
+use crate::tally::Tally;
 use rusqlite::{Connection, Transaction, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -7,6 +7,8 @@ mod client;
 mod lifecycle;
 mod problems;
 mod profile;
+#[path = "../raw/mod.rs"]
+mod raw;
 mod start;
 mod streaming;
 mod weather;

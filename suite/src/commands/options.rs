@@ -24,7 +24,7 @@ pub struct TargetArgs {
     /// The target: http://, https://, grpc:// or grpcs://; a base path is kept. Repeatable; without it the built-in reference server is checked
     #[arg(long = "target", value_name = "URL", env = "PROOFMARK_TARGET", value_delimiter = ' ')]
     pub targets: Vec<String>,
-    /// harness-runtime, agentsessions; found out by asking when not given
+    /// harness-runtime, model-runtime, agentsessions; found out by asking when not given
     #[arg(long, value_name = "NAME", env = "PROOFMARK_CONTRACT")]
     pub contract: Option<String>,
     /// Stimuli and facts of this target (TOML)

@@ -1,6 +1,7 @@
 //! What the kit knows of a contract beyond its fixtures: what can be discovered of a target, and which monitors watch it.
 
 pub mod harness_runtime;
+pub mod model_runtime;
 
 use crate::monitors::{self, Observation, World};
 use crate::plan::Known;
@@ -21,6 +22,7 @@ const CREDENTIALS: &[&str] = &["authorization", "proxy-authorization", "cookie",
 pub async fn discover(session: &Arc<Session>, profile: &Profile, described: &Value) -> Known {
     let known = match session.catalogue.contract.as_str() {
         harness_runtime::CONTRACT => harness_runtime::discover(session, profile, described).await,
+        model_runtime::CONTRACT => model_runtime::discover(session, profile, described).await,
         _ => Known { stimuli: profile.stimuli.clone(), facts: profile.facts.clone(), ..Known::default() },
     };
     Known { restart: profile.restart.clone(), ..known }
@@ -49,7 +51,7 @@ pub fn observe(catalogue: &Catalogue, exchanges: &[Arc<Exchange>], secrets: &[St
     if named.is_empty() {
         return BTreeMap::new();
     }
-    let world = World::new(exchanges, secrets, &catalogue.operations.problems);
+    let world = World::new(&catalogue.contract, exchanges, secrets, &catalogue.operations.problems);
     named
         .into_iter()
         .filter_map(|(id, name)| monitors::monitors().iter().find(|(known, _)| *known == name).map(|(_, check)| (id, check(&world))))

@@ -16,7 +16,9 @@ pub(super) fn check(world: &World<'_>) -> Observation {
             let named = || events(reading).filter_map(|event| Some((event, event.owner()?)));
             let wrong = named().filter(|(_, owner)| owner != id);
             let wrong: Vec<_> = wrong
-                .map(|(event, owner)| mismatch(format!("{}.executionId", reading.path(event)), shown(&json!(id)), shown(&json!(owner))))
+                .map(|(event, owner)| {
+                    mismatch(format!("{}.{}", reading.path(event), event.dialect.owner), shown(&json!(id)), shown(&json!(owner)))
+                })
                 .collect();
             if wrong.is_empty() && named().next().is_some() {
                 seen.hold();

@@ -6,9 +6,9 @@
 //!
 //! Order in time is real order only: an answer that was complete before another request began. Two that overlap say nothing of order.
 
+use super::dialect::Dialect;
 use super::numbering::faults;
 use super::reading::{Event, Missing, Reading, Start};
-use super::same::event_difference;
 use super::snapshot::{ArtifactList, Snapshot};
 use crate::transcript::Exchange;
 use proofmark_reports::model::Mismatch;
@@ -64,16 +64,16 @@ pub(super) struct Disagreement {
 }
 
 impl<'a> History<'a> {
-    pub(super) fn of(exchanges: &'a [Arc<Exchange>]) -> Self {
+    pub(super) fn of(exchanges: &'a [Arc<Exchange>], dialect: &'static Dialect) -> Self {
         let mut ordered: Vec<&'a Exchange> = exchanges.iter().map(AsRef::as_ref).collect();
         ordered.sort_by_key(|exchange| exchange.id);
         let mut executions: BTreeMap<String, Execution<'a>> = BTreeMap::new();
         for exchange in ordered {
-            if let Some(reading) = Reading::of(exchange)
-                && let Some(id) = exchange.params.get("id")
+            if let Some(reading) = Reading::of(exchange, dialect)
+                && let Some(id) = reading.execution()
             {
-                execution(&mut executions, id, exchange).readings.push(reading);
-            } else if let Some((id, snapshot)) = Snapshot::of(exchange) {
+                execution(&mut executions, &id, exchange).readings.push(reading);
+            } else if let Some((id, snapshot)) = Snapshot::of(exchange, dialect) {
                 execution(&mut executions, &id, exchange).snapshots.push(snapshot);
             } else if let Some((id, list)) = ArtifactList::of(exchange) {
                 execution(&mut executions, &id, exchange).artifacts.push(list);
@@ -128,7 +128,7 @@ impl<'a> Execution<'a> {
         for reading in &self.readings {
             let Some(first) = reading.terminal() else { continue };
             let twins = reading.events.iter().filter(|event| event.is_terminal() && event.sequence == first.sequence);
-            doubles.extend(twins.filter(|twin| event_difference(&first.value, &twin.value).is_some()).map(|twin| twin.sequence));
+            doubles.extend(twins.filter(|twin| first.difference(twin).is_some()).map(|twin| twin.sequence));
         }
         doubles
     }
@@ -197,7 +197,7 @@ impl<'a> Execution<'a> {
                 }
                 shared |= known.first.reading != index;
                 let first = &self.readings[known.first.reading].events[known.first.event];
-                if let Some(mismatch) = event_difference(&first.value, &event.value) {
+                if let Some(mismatch) = first.difference(event) {
                     known.contested = true;
                     self.disagreements.push(Disagreement { sequence: event.sequence, first: known.first, other, mismatch });
                 }
@@ -251,7 +251,7 @@ mod tests {
     use crate::monitors::testing::{Ask, events, judge};
 
     fn history(exchanges: &[Arc<Exchange>]) -> Execution<'_> {
-        History::of(exchanges).executions.remove("e").expect("seen")
+        History::of(exchanges, &crate::monitors::dialect::HARNESS).executions.remove("e").expect("seen")
     }
 
     fn finished(run: impl IntoIterator<Item = Ask>) -> Vec<Arc<Exchange>> {

@@ -1,4 +1,4 @@
-//! Monitors: rules of harness-runtime that hold over everything a run saw, not in one step.
+//! Monitors: rules that hold over everything a run saw, not in one step. What each contract calls things is in [`dialect`].
 //!
 //! [`World::new`] reads the transcript once; each monitor is a pure function over it. A monitor accuses under exactly one rule, and
 //! each kind of violation has exactly one monitor: the file of a monitor says what it leaves to others. Shared facts (which numbers a
@@ -10,6 +10,7 @@
 //! | a number below 1, out of order, twice in a list, or skipped by every reader | `sequence` |
 //! | two contents under one number; an event that is gone from the history | `append-only` |
 //! | an event at or below the cursor; a known event above it that a list or a stream leaves out | `cursor` |
+//! | a status that the states do not allow after the one before it | `status-order` |
 //! | several terminal events; a terminal state whose history has none | `one-terminal` |
 //! | a non-terminal event above the terminal one | `terminal-last` |
 //! | an execution that changes after it was terminal | `terminal-final` |
@@ -24,6 +25,7 @@ mod action_answered_once;
 mod append_only;
 mod artifacts_match;
 mod cursor;
+mod dialect;
 mod envelope_owner;
 mod finding;
 mod history;
@@ -38,6 +40,7 @@ mod secret_echo;
 mod sequence;
 mod snapshot;
 mod state_matches_event;
+mod status_order;
 mod stream_ends;
 mod terminal_final;
 mod terminal_last;
@@ -50,6 +53,7 @@ mod testing;
 pub use finding::{MonitorFinding, Observation};
 
 use crate::transcript::Exchange;
+use dialect::Dialect;
 use history::History;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -63,12 +67,14 @@ pub struct World<'a> {
     /// Documented error code -> its HTTP status.
     pub problems: &'a BTreeMap<String, u16>,
     history: History<'a>,
+    dialect: &'static Dialect,
 }
 
 impl<'a> World<'a> {
     /// Reads the histories out of the exchanges: n log n in the number of events seen.
-    pub fn new(exchanges: &'a [Arc<Exchange>], secrets: &'a [String], problems: &'a BTreeMap<String, u16>) -> Self {
-        Self { exchanges, secrets, problems, history: History::of(exchanges) }
+    pub fn new(contract: &str, exchanges: &'a [Arc<Exchange>], secrets: &'a [String], problems: &'a BTreeMap<String, u16>) -> Self {
+        let dialect = dialect::of(contract);
+        Self { exchanges, secrets, problems, history: History::of(exchanges, dialect), dialect }
     }
 }
 
@@ -86,6 +92,7 @@ pub fn monitors() -> &'static [(&'static str, Check)] {
         ("terminal-last", terminal_last::check),
         ("terminal-final", terminal_final::check),
         ("state-matches-event", state_matches_event::check),
+        ("status-order", status_order::check),
         ("stream-ends", stream_ends::check),
         ("artifacts-match", artifacts_match::check),
         ("action-answered-once", action_answered_once::check),

@@ -2,11 +2,11 @@
 
 use super::finding::mismatch;
 use super::reading::{Reading, Start};
-use super::same::event_difference;
 use proofmark_reports::model::Mismatch;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Faults of the numbering of one reading: numbers below 1, a list that repeats an event, a number out of order, a number skipped.
+/// Faults of the numbering of one reading: numbers below 1, a list that repeats an event, a number out of order, and, where the contract
+/// counts without gaps, a number skipped.
 ///
 /// `seen` holds the numbers that any reader of this history saw: a skipped number among them is an event that was lost on its way
 /// (`append-only`, `cursor`), not a number that was never given. Numbers up to the cursor are left to `cursor`; one number with two
@@ -26,7 +26,7 @@ pub(super) fn faults(reading: &Reading<'_>, seen: &BTreeSet<i64>) -> Vec<Mismatc
             continue;
         }
         if let Some(first) = mine.get(&sequence) {
-            let repeated = event_difference(&reading.events[*first].value, &event.value).is_none();
+            let repeated = reading.events[*first].difference(event).is_none();
             if reading.is_list() && repeated {
                 faults.push(mismatch(path(), "each sequence once in a list", format!("{sequence} again")));
             }
@@ -37,7 +37,7 @@ pub(super) fn faults(reading: &Reading<'_>, seen: &BTreeSet<i64>) -> Vec<Mismatc
         }
         mine.insert(sequence, index);
     }
-    if reading.sound && matches!(reading.start, Start::After(_)) {
+    if reading.dialect.gapless && reading.sound && matches!(reading.start, Start::After(_)) {
         faults.extend(skipped(reading, cursor, &mine, seen));
     }
     faults

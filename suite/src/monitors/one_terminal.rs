@@ -8,7 +8,7 @@ use super::World;
 use super::finding::{Observation, mismatch};
 use super::history::Execution;
 use super::reading::{Event, Reading};
-use super::same::{event_difference, shown};
+use super::same::shown;
 use proofmark_reports::model::Mismatch;
 
 /// Holds once for each execution of which a finished reading from the first event on shows the one terminal event.
@@ -42,7 +42,7 @@ fn several_in_one(execution: &Execution<'_>, seen: &mut Observation) {
 }
 
 fn is_another(first: &Event, event: &Event) -> bool {
-    first.sequence != event.sequence || event_difference(&first.value, &event.value).is_some()
+    first.sequence != event.sequence || first.difference(event).is_some()
 }
 
 /// Two terminal events that no reading shows side by side.

@@ -1,20 +1,8 @@
 //! The failures that the contract documents, as far as the transcript holds them. Owns no judgement.
 
 use super::World;
+use super::dialect::Dialect;
 use crate::transcript::{Exchange, HttpReply};
-
-/// Operations that document failures, and how they are asked for.
-const OPERATIONS: &[(&str, &str)] = &[
-    ("createConversation", "POST"),
-    ("getConversation", "GET"),
-    ("startExecution", "POST"),
-    ("getExecution", "GET"),
-    ("listArtifacts", "GET"),
-    ("cancelExecution", "POST"),
-    ("listEvents", "GET"),
-    ("followEvents", "GET"),
-    ("respondAction", "POST"),
-];
 
 /// Longer ids and bodies may be refused by anything between the kit and the routes.
 const LONGEST_ID: usize = 512;
@@ -25,18 +13,18 @@ const LONGEST_BODY: usize = 32 * 1024;
 pub(super) fn failures<'w>(world: &'w World<'_>) -> impl Iterator<Item = (&'w Exchange, &'w HttpReply)> {
     let mut ordered: Vec<&Exchange> = world.exchanges.iter().map(AsRef::as_ref).collect();
     ordered.sort_by_key(|exchange| exchange.id);
-    ordered.into_iter().filter(|exchange| reaches_route(exchange)).filter_map(|exchange| {
+    ordered.into_iter().filter(|exchange| reaches_route(exchange, world.dialect)).filter_map(|exchange| {
         let reply = exchange.http()?;
-        let absent = reply.status == 404 && exchange.operation.as_deref() == Some("createConversation");
-        (matches!(reply.status, 400 | 404 | 409 | 422) && !absent).then_some((exchange, reply))
+        let absent = reply.status == 404 && exchange.operation.as_deref() == Some(world.dialect.creation);
+        (world.dialect.statuses.contains(&reply.status) && !absent).then_some((exchange, reply))
     })
 }
 
 /// A plain request for a known route. Another method, an id that changes the path, or a body that is said to be something else than JSON
 /// may be refused in words of the server's own, before the runtime has a say.
-fn reaches_route(exchange: &Exchange) -> bool {
+fn reaches_route(exchange: &Exchange, dialect: &Dialect) -> bool {
     let request = &exchange.request;
-    let known = |operation: &str| OPERATIONS.contains(&(operation, request.method.as_str()));
+    let known = |operation: &str| dialect.failing.contains(&(operation, request.method.as_str()));
     exchange.operation.as_deref().is_some_and(known)
         && exchange.params.values().all(|id| is_plain(id))
         && request.body.as_ref().is_none_or(|body| body.len() <= LONGEST_BODY)
@@ -67,7 +55,7 @@ mod tests {
 
     fn counts(ask: Ask) -> bool {
         let (exchanges, problems) = ([Arc::new(ask.finish(1))], BTreeMap::new());
-        failures(&World::new(&exchanges, &[], &problems)).count() == 1
+        failures(&World::new("", &exchanges, &[], &problems)).count() == 1
     }
 
     #[test]
@@ -97,10 +85,10 @@ mod tests {
         let mut long = unknown().finish(1);
         long.request.body = Some(vec![b' '; LONGEST_BODY + 1].into());
         let (exchanges, problems) = ([Arc::new(long)], BTreeMap::new());
-        assert_eq!(failures(&World::new(&exchanges, &[], &problems)).count(), 0);
+        assert_eq!(failures(&World::new("", &exchanges, &[], &problems)).count(), 0);
         let mut raw = unknown().finish(1);
         raw.operation = None;
         let (exchanges, problems) = ([Arc::new(raw)], BTreeMap::new());
-        assert_eq!(failures(&World::new(&exchanges, &[], &problems)).count(), 0);
+        assert_eq!(failures(&World::new("", &exchanges, &[], &problems)).count(), 0);
     }
 }

@@ -1,8 +1,10 @@
-//! `problem-body`: a documented failure has a JSON body with code and message, both non-empty strings.
+//! `problem-body`: a documented failure has a JSON body with code and message, both non-empty strings; where the contract says so, inside
+//! a member of it.
 //!
 //! Further members and codes that nobody documents are legal, and the content type is another rule. A body that broke off is not judged.
 
 use super::World;
+use super::dialect::Dialect;
 use super::finding::{Observation, mismatch};
 use super::problem::failures;
 use super::same::shown;
@@ -14,7 +16,7 @@ use serde_json::Value;
 pub(super) fn check(world: &World<'_>) -> Observation {
     let mut seen = Observation::default();
     for (exchange, reply) in failures(world) {
-        let Some(mismatches) = judge(reply) else { continue };
+        let Some(mismatches) = judge(reply, world.dialect) else { continue };
         if mismatches.is_empty() {
             seen.hold();
         }
@@ -23,21 +25,24 @@ pub(super) fn check(world: &World<'_>) -> Observation {
     seen
 }
 
-fn judge(reply: &HttpReply) -> Option<Vec<Mismatch>> {
+fn judge(reply: &HttpReply, dialect: &Dialect) -> Option<Vec<Mismatch>> {
     const EXPECTED: &str = "a JSON object with code and message";
     let text = match &reply.body {
         Body::Whole(bytes) => String::from_utf8_lossy(bytes),
         Body::Partial(..) => return None,
         Body::Stream { .. } => return Some(vec![mismatch("body", EXPECTED, "an event stream")]),
     };
-    let Some(Value::Object(body)) = reply.json() else {
+    let whole = reply.json();
+    let body = if dialect.error.is_empty() { whole } else { whole.map(|body| body[dialect.error].clone()) };
+    let Some(Value::Object(body)) = body else {
         let actual = if text.trim().is_empty() { "nothing".into() } else { shown(&Value::from(text)) };
         return Some(vec![mismatch("body", EXPECTED, actual)]);
     };
+    let place = if dialect.error.is_empty() { "$".to_owned() } else { format!("$.{}", dialect.error) };
     let filled = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     let lacking = ["code", "message"].into_iter().filter(|member| !filled(body.get(*member)));
     let found =
-        lacking.map(|member| mismatch(format!("$.{member}"), "a non-empty string", shown(body.get(member).unwrap_or(&Value::Null))));
+        lacking.map(|member| mismatch(format!("{place}.{member}"), "a non-empty string", shown(body.get(member).unwrap_or(&Value::Null))));
     Some(found.collect())
 }
 

@@ -11,6 +11,7 @@ pub(super) fn check(world: &World<'_>) -> Observation {
     let mut seen = Observation::default();
     for (exchange, reply) in failures(world) {
         let body = reply.json().unwrap_or_default();
+        let body = if world.dialect.error.is_empty() { &body } else { &body[world.dialect.error] };
         let Some((code, expected)) = body["code"].as_str().and_then(|code| world.problems.get_key_value(code)) else { continue };
         if reply.status == *expected {
             seen.hold();

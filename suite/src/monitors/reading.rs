@@ -1,5 +1,7 @@
 //! One reader's view of one history: a JSON list or an event stream, with its cursor. Owns no judgement.
 
+use super::dialect::Dialect;
+use super::same::event_difference;
 use crate::transcript::{Body, Exchange, Frame, StreamEnd};
 use proofmark_reports::model::Mismatch;
 use serde_json::Value;
@@ -12,6 +14,7 @@ pub(super) struct Reading<'a> {
     pub(super) start: Start,
     /// In the order of arrival, duplicates included, strangers left out.
     pub(super) events: Vec<Event>,
+    pub(super) dialect: &'static Dialect,
     /// Events that name another execution which the run knows: they leaked in and are nobody's business but `envelope-owner`'s.
     pub(super) strangers: Vec<Event>,
     /// Every element could be read as an event of this history, so that what is not here was not sent.
@@ -40,6 +43,7 @@ pub(super) enum Start {
 pub(super) struct Event {
     pub(super) sequence: i64,
     pub(super) kind: String,
+    pub(super) dialect: &'static Dialect,
     /// When the kit had it, since the start of the run.
     pub(super) at: Duration,
     /// Place in the answer: element of the list, or number of the frame, from 0.
@@ -55,22 +59,30 @@ pub(super) struct Missing {
 }
 
 impl<'a> Reading<'a> {
-    /// The reading in a 200 answer to `listEvents` or `followEvents`; `None` when there is none to be read.
-    pub(super) fn of(exchange: &'a Exchange) -> Option<Self> {
-        let operation = exchange.operation.as_deref()?;
+    /// The reading in a 200 answer that lists or streams events; `None` when there is none to be read.
+    pub(super) fn of(exchange: &'a Exchange, dialect: &'static Dialect) -> Option<Self> {
+        let operation = exchange.operation.as_deref();
         let reply = exchange.http()?;
-        if !matches!(operation, "listEvents" | "followEvents") || reply.status != 200 || exchange.request.method != "GET" {
+        let reads = exchange.request.method == "GET" && (operation == dialect.list || operation == Some(dialect.follow));
+        let submits = operation.is_some() && operation == dialect.submit;
+        if !(reads || submits) || operation.is_none() || reply.status != 200 {
             return None;
         }
         let (kind, elements) = match &reply.body {
-            Body::Stream { frames, end } => (Kind::Stream(end), stream_events(frames)),
-            Body::Whole(_) => (Kind::List, list_events(reply.json()?, exchange.ended)?),
+            Body::Stream { frames, end } => (Kind::Stream(end), stream_events(frames, dialect)),
+            Body::Whole(_) => (Kind::List, list_events(reply.json()?, exchange.ended, dialect)?),
             Body::Partial(..) => return None,
         };
         let sound = elements.iter().all(Option::is_some);
         let events = elements.into_iter().flatten().collect();
         let (strangers, numbering, missing) = (Vec::new(), Vec::new(), Vec::new());
-        Some(Self { exchange, kind, start: start(exchange), events, strangers, sound, numbering, missing })
+        Some(Self { exchange, kind, start: start(exchange, dialect), events, dialect, strangers, sound, numbering, missing })
+    }
+
+    /// The execution whose history was asked for; that of a submission is told by its first event.
+    pub(super) fn execution(&self) -> Option<String> {
+        let first = || self.events.first().and_then(Event::owner).map(str::to_owned);
+        self.exchange.params.get("id").cloned().or_else(first)
     }
 
     pub(super) fn is_list(&self) -> bool {
@@ -106,19 +118,29 @@ impl<'a> Reading<'a> {
 }
 
 impl Event {
-    fn of(value: Value, at: Duration, place: usize) -> Option<Self> {
+    fn of(value: Value, at: Duration, place: usize, dialect: &'static Dialect) -> Option<Self> {
         let sequence = integer(value.get("sequence")?)?;
         let kind = value.get("type")?.as_str()?.to_owned();
-        value.is_object().then_some(Self { sequence, kind, at, place, value })
+        value.is_object().then_some(Self { sequence, kind, dialect, at, place, value })
     }
 
     pub(super) fn is_terminal(&self) -> bool {
-        outcome(&self.kind).is_some()
+        self.outcome().is_some()
+    }
+
+    /// The terminal state that it announces; `None` for events that end nothing, unknown ones among them.
+    pub(super) fn outcome(&self) -> Option<&'static str> {
+        (self.dialect.outcome)(&self.value)
+    }
+
+    /// The first difference to another sighting under the same number; `None` when they tell the same.
+    pub(super) fn difference(&self, other: &Event) -> Option<Mismatch> {
+        event_difference(self.dialect, &self.value, &other.value)
     }
 
     /// The execution it says it belongs to.
     pub(super) fn owner(&self) -> Option<&str> {
-        self.value["executionId"].as_str()
+        self.value[self.dialect.owner].as_str()
     }
 
     /// A member of `data`, when it is a string.
@@ -127,38 +149,30 @@ impl Event {
     }
 }
 
-/// The terminal state that an event type announces; `None` for types that end nothing, unknown ones among them.
-pub(super) fn outcome(kind: &str) -> Option<&'static str> {
-    match kind {
-        "run.completed" => Some("succeeded"),
-        "run.failed" => Some("failed"),
-        "run.cancelled" => Some("cancelled"),
-        _ => None,
-    }
-}
-
-fn list_events(body: Value, at: Duration) -> Option<Vec<Option<Event>>> {
+fn list_events(body: Value, at: Duration, dialect: &'static Dialect) -> Option<Vec<Option<Event>>> {
     let Value::Object(mut members) = body else { return None };
     let Some(Value::Array(elements)) = members.remove("events") else { return None };
-    Some(elements.into_iter().enumerate().map(|(place, value)| Event::of(value, at, place)).collect())
+    Some(elements.into_iter().enumerate().map(|(place, value)| Event::of(value, at, place, dialect)).collect())
 }
 
 /// Frames without data are comments and carry nothing.
-fn stream_events(frames: &[Frame]) -> Vec<Option<Event>> {
+fn stream_events(frames: &[Frame], dialect: &'static Dialect) -> Vec<Option<Event>> {
     let event = |(place, frame): (usize, &Frame)| {
         let data = frame.data.as_deref()?;
-        Some(serde_json::from_str(data).ok().and_then(|value| Event::of(value, frame.at, place)))
+        Some(serde_json::from_str(data).ok().and_then(|value| Event::of(value, frame.at, place, dialect)))
     };
     frames.iter().enumerate().filter_map(event).collect()
 }
 
 /// Only plain digits without leading zeros mean the same to every server.
-fn start(exchange: &Exchange) -> Start {
-    let resumes = exchange.request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("last-event-id"));
-    if resumes || exchange.query.keys().any(|name| name != "after") {
+fn start(exchange: &Exchange, dialect: &Dialect) -> Start {
+    let headers = &exchange.request.headers;
+    let resumed = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("last-event-id")).map(|(_, value)| value);
+    let after = exchange.query.get("after");
+    if (resumed.is_some() && (!dialect.resumes || after.is_some())) || exchange.query.keys().any(|name| name != "after") {
         return Start::Unclear;
     }
-    let Some(after) = exchange.query.get("after") else { return Start::After(0) };
+    let Some(after) = after.or(resumed) else { return Start::After(0) };
     let plain = after == "0" || (after.bytes().all(|b| b.is_ascii_digit()) && !after.starts_with('0'));
     match after.parse() {
         Ok(cursor) if plain => Start::After(cursor),
@@ -178,12 +192,13 @@ fn integer(value: &Value) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::monitors::dialect::HARNESS;
     use crate::monitors::testing::{Ask, events, sse};
     use serde_json::json;
 
     fn start_of(ask: Ask) -> Start {
         let exchange = ask.finish(1);
-        Reading::of(&exchange).unwrap().start
+        Reading::of(&exchange, &HARNESS).unwrap().start
     }
 
     #[test]
@@ -205,7 +220,7 @@ mod tests {
         let mut frames = sse(&events("queued started"));
         frames.insert(1, heartbeat);
         let exchange = Ask::frames("e", frames.clone(), StreamEnd::HungUp).finish(1);
-        let reading = Reading::of(&exchange).unwrap();
+        let reading = Reading::of(&exchange, &HARNESS).unwrap();
         assert!(reading.sound);
         assert_eq!(reading.events.iter().map(|e| (e.sequence, e.place)).collect::<Vec<_>>(), [(1, 0), (2, 2)]);
 
@@ -213,7 +228,7 @@ mod tests {
             let mut torn = frames.clone();
             torn[2].data = Some(garbage.into());
             let exchange = Ask::frames("e", torn, StreamEnd::HungUp).finish(1);
-            let reading = Reading::of(&exchange).unwrap();
+            let reading = Reading::of(&exchange, &HARNESS).unwrap();
             assert!(!reading.sound && reading.events.len() == 1, "{garbage}");
         }
     }
@@ -229,9 +244,9 @@ mod tests {
     #[test]
     fn what_is_no_list_is_no_reading() {
         for body in [json!({}), json!([]), json!({"events": {}})] {
-            assert!(Reading::of(&Ask::json("listEvents", "e", 200, &body).finish(1)).is_none(), "{body}");
+            assert!(Reading::of(&Ask::json("listEvents", "e", 200, &body).finish(1), &HARNESS).is_none(), "{body}");
         }
-        assert!(Reading::of(&Ask::json("listEvents", "e", 404, &json!({"events": []})).finish(1)).is_none());
-        assert!(Reading::of(&Ask::list("e", &[]).method("HEAD").finish(1)).is_none());
+        assert!(Reading::of(&Ask::json("listEvents", "e", 404, &json!({"events": []})).finish(1), &HARNESS).is_none());
+        assert!(Reading::of(&Ask::list("e", &[]).method("HEAD").finish(1), &HARNESS).is_none());
     }
 }

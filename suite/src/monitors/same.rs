@@ -4,6 +4,7 @@
 //! not know: anyone may add those, to one answer and not to the next. What a provider put in (`data` of deltas, provider events and
 //! unknown events, payloads, metadata, config) is compared whole.
 
+use super::dialect::Dialect;
 use super::finding::mismatch;
 use proofmark_reports::model::Mismatch;
 use serde_json::{Map, Number, Value};
@@ -11,31 +12,18 @@ use serde_json::{Map, Number, Value};
 /// Longest rendering of a value in a mismatch, in characters.
 const SHOWN: usize = 160;
 
-/// Documented members of an execution. `updatedAt` is not among them: nothing says that only a change of state may move it.
-const EXECUTION: &[&str] = &[
-    "id",
-    "conversationId",
-    "providerId",
-    "state",
-    "input",
-    "requiredCapabilities",
-    "effectiveConfig",
-    "createdAt",
-    "startedAt",
-    "endedAt",
-    "finalOutput",
-    "error",
-];
-
 /// The first difference between two sightings of one event; `None` when they tell the same.
 ///
-/// Leaves out `sequence` (under which they were found) and `executionId` (which has a rule of its own).
-pub(super) fn event_difference(expected: &Value, actual: &Value) -> Option<Mismatch> {
+/// Leaves out `sequence` (under which they were found) and the name of the execution (which has a rule of its own).
+pub(super) fn event_difference(dialect: &Dialect, expected: &Value, actual: &Value) -> Option<Mismatch> {
     if expected == actual {
         return None;
     }
     let kind = expected["type"].as_str();
-    member_difference("", &["type", "id", "time"], expected, actual).or_else(|| {
+    member_difference("", dialect.envelope, expected, actual).or_else(|| {
+        if let Some(members) = kind.and_then(documented_members) {
+            return member_difference("", members, expected, actual);
+        }
         let (left, right) = (&expected["data"], &actual["data"]);
         match kind.and_then(documented_data) {
             Some(members) if left.is_object() && right.is_object() => member_difference("data.", members, left, right),
@@ -45,8 +33,8 @@ pub(super) fn event_difference(expected: &Value, actual: &Value) -> Option<Misma
 }
 
 /// The first difference between two snapshots of one execution in what the contract documents.
-pub(super) fn execution_difference(expected: &Value, actual: &Value) -> Option<Mismatch> {
-    if expected == actual { None } else { member_difference("$.", EXECUTION, expected, actual) }
+pub(super) fn execution_difference(dialect: &Dialect, expected: &Value, actual: &Value) -> Option<Mismatch> {
+    if expected == actual { None } else { member_difference("$.", dialect.execution, expected, actual) }
 }
 
 /// Deep equality; numbers by value.
@@ -69,6 +57,24 @@ pub(super) fn shown(value: &Value) -> String {
         Some((cut, _)) => format!("{}… ({} bytes)", &text[..cut], text.len()),
         None => text,
     }
+}
+
+/// Members by which two sightings of an event are compared whose members stand beside its envelope.
+fn documented_members(kind: &str) -> Option<&'static [&'static str]> {
+    Some(match kind {
+        "execution.accepted" => &[],
+        "route.selected" => &["target", "attempt"],
+        "route.attempt_failed" => &["target", "attempt", "error"],
+        "output.delta" => &["output_index", "delta"],
+        "tool.call.started" => &["call_id", "name"],
+        "tool.call.arguments.delta" => &["call_id", "delta"],
+        "execution.progress" => &["phase", "progress"],
+        "output.result" => &["result", "artifacts"],
+        "usage.reported" => &["facts"],
+        "execution.completed" => &["target"],
+        "execution.failed" => &["error"],
+        _ => return None,
+    })
 }
 
 /// Members of `data` by which two sightings are compared; `None` where the provider owns the whole of it.
@@ -95,7 +101,7 @@ fn member_difference(prefix: &str, members: &[&str], expected: &Value, actual: &
 /// An absent member indexes as null, so null and absent are the same here; shapes judge which of them is legal.
 fn same_member(name: &str, left: &Value, right: &Value) -> bool {
     match name {
-        "time" | "createdAt" | "startedAt" | "endedAt" => same_time(left, right),
+        "time" | "createdAt" | "startedAt" | "endedAt" | "created_at" => same_time(left, right),
         "requiredCapabilities" => same_set(left, right),
         "error" => match (left, right) {
             (Value::Object(a), Value::Object(b)) => same_error(a, b),
@@ -140,6 +146,7 @@ fn same_number(left: &Number, right: &Number) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::monitors::dialect::HARNESS;
     use serde_json::json;
 
     fn event(kind: &str, data: &Value) -> Value {
@@ -158,13 +165,13 @@ mod tests {
     fn unknown_members_around_a_closed_event_do_not_count() {
         let mut other = event("run.completed", &json!({"finalOutput": "x", "extra": 1}));
         other["deliveredAt"] = json!("2026-09-02T10:00:01Z");
-        assert_eq!(event_difference(&event("run.completed", &json!({"finalOutput": "x"})), &other), None);
+        assert_eq!(event_difference(&HARNESS, &event("run.completed", &json!({"finalOutput": "x"})), &other), None);
     }
 
     #[test]
     fn what_a_provider_put_in_counts_whole() {
         for kind in ["output.text.delta", "provider.event", "vendor.event"] {
-            let found = event_difference(&event(kind, &json!({"text": "x", "n": 1})), &event(kind, &json!({"text": "x"})));
+            let found = event_difference(&HARNESS, &event(kind, &json!({"text": "x", "n": 1})), &event(kind, &json!({"text": "x"})));
             assert_eq!(found.unwrap().path, "data", "{kind}");
         }
     }
@@ -173,18 +180,18 @@ mod tests {
     fn the_differing_member_is_named() {
         let left = event("run.failed", &json!({"code": "PROVIDER_ERROR", "message": "a"}));
         let right = event("run.failed", &json!({"code": "PROVIDER_ERROR", "message": "b"}));
-        assert_eq!(event_difference(&left, &right).unwrap(), mismatch("data.message", "\"a\"", "\"b\""));
-        assert_eq!(event_difference(&left, &event("run.completed", &json!({}))).unwrap().path, "type");
+        assert_eq!(event_difference(&HARNESS, &left, &right).unwrap(), mismatch("data.message", "\"a\"", "\"b\""));
+        assert_eq!(event_difference(&HARNESS, &left, &event("run.completed", &json!({}))).unwrap().path, "type");
     }
 
     #[test]
     fn one_instant_has_many_spellings() {
         let time = |text: &str| json!({"type": "x", "id": "e:1", "time": text});
         let base = time("2026-09-02T10:00:00.120Z");
-        assert_eq!(event_difference(&base, &time("2026-09-02T10:00:00.12Z")), None);
-        assert_eq!(event_difference(&base, &time("2026-09-02T10:00:00.120000000Z")), None);
-        assert_eq!(event_difference(&base, &time("2026-09-02T10:00:00.121Z")).unwrap().path, "time");
-        assert_eq!(event_difference(&base, &time("yesterday")).unwrap().path, "time");
+        assert_eq!(event_difference(&HARNESS, &base, &time("2026-09-02T10:00:00.12Z")), None);
+        assert_eq!(event_difference(&HARNESS, &base, &time("2026-09-02T10:00:00.120000000Z")), None);
+        assert_eq!(event_difference(&HARNESS, &base, &time("2026-09-02T10:00:00.121Z")).unwrap().path, "time");
+        assert_eq!(event_difference(&HARNESS, &base, &time("yesterday")).unwrap().path, "time");
     }
 
     #[test]
@@ -195,9 +202,9 @@ mod tests {
         right["updatedAt"] = json!("2026-09-02T10:00:00Z");
         right["error"]["trace"] = json!(7);
         right["finalOutput"] = json!(null);
-        assert_eq!(execution_difference(&left, &right), None);
+        assert_eq!(execution_difference(&HARNESS, &left, &right), None);
         right["error"]["message"] = json!("n");
-        assert_eq!(execution_difference(&left, &right).unwrap().path, "$.error");
+        assert_eq!(execution_difference(&HARNESS, &left, &right).unwrap().path, "$.error");
     }
 
     #[test]

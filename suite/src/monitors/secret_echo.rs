@@ -41,7 +41,7 @@ fn speaks(reply: &Reply) -> bool {
     match reply {
         Reply::Http(http) => {
             let events = http.frames().is_some_and(|(frames, _)| frames.iter().any(|frame| frame.data.is_some()));
-            let said = |body: Value| ["id", "code", "events"].iter().any(|name| body.get(name).is_some());
+            let said = |body: Value| ["id", "code", "events", "execution_id", "error", "data"].iter().any(|name| body.get(name).is_some());
             events || http.json().is_some_and(said)
         }
         Reply::Grpc(_) => true,

@@ -7,7 +7,6 @@
 use super::World;
 use super::finding::{Observation, mismatch};
 use super::history::Execution;
-use super::reading::outcome;
 use super::snapshot::Snapshot;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,19 +18,23 @@ pub(super) fn check(world: &World<'_>) -> Observation {
         let Some((reading, event, at)) = execution.terminal() else { continue };
         let ended: Vec<&Snapshot<'_>> = execution.snapshots.iter().filter(|snapshot| snapshot.is_terminal()).collect();
         let states: BTreeSet<&str> = ended.iter().map(|snapshot| snapshot.state.as_str()).collect();
-        let expected = outcome(&event.kind).unwrap_or_default();
+        let expected = event.outcome().unwrap_or_default();
         if states.len() == 1 && states.contains(expected) {
             seen.hold();
         } else if states.len() == 1 {
-            let found = mismatch("$.state", format!("{expected}, as {} says", event.kind), &ended[0].state);
+            let found = mismatch(state_path(world), format!("{expected}, as {} says", event.kind), &ended[0].state);
             seen.accuse(execution.case(ended[0].exchange), [reading.exchange.id, ended[0].exchange.id], vec![found]);
         }
         for late in live_after(execution, at) {
-            let found = mismatch("$.state", format!("{expected}, since {} was seen before", event.kind), &late.state);
+            let found = mismatch(state_path(world), format!("{expected}, since {} was seen before", event.kind), &late.state);
             seen.accuse(execution.case(late.exchange), [reading.exchange.id, late.exchange.id], vec![found]);
         }
     }
     seen
+}
+
+fn state_path(world: &World<'_>) -> String {
+    format!("$.{}", world.dialect.state)
 }
 
 /// Snapshots asked for after the terminal event had been seen that show a live state, and never showed a terminal one before.

@@ -24,7 +24,7 @@ pub(super) fn check(world: &World<'_>) -> Observation {
 }
 
 fn compare(execution: &Execution<'_>, first: &Snapshot<'_>, other: &Snapshot<'_>, seen: &mut Observation) {
-    match execution_difference(&first.value, &other.value) {
+    match execution_difference(other.dialect, &first.value, &other.value) {
         None => seen.hold(),
         Some(mut difference) => {
             difference.expected.push_str(", as shown once it had ended");
@@ -35,7 +35,7 @@ fn compare(execution: &Execution<'_>, first: &Snapshot<'_>, other: &Snapshot<'_>
 
 fn revived(execution: &Execution<'_>, first: &Snapshot<'_>, other: &Snapshot<'_>, seen: &mut Observation) {
     if other.is_current() && !other.is_terminal() && first.precedes(other.exchange) {
-        let found = mismatch("$.state", format!("{}, as shown before", first.state), &other.state);
+        let found = mismatch(format!("$.{}", other.dialect.state), format!("{}, as shown before", first.state), &other.state);
         seen.accuse(execution.case(other.exchange), [first.exchange.id, other.exchange.id], vec![found]);
     }
 }

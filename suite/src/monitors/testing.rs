@@ -262,5 +262,30 @@ fn finished(run: impl IntoIterator<Item = Ask>) -> Vec<Arc<Exchange>> {
 fn with_world<T>(exchanges: &[Arc<Exchange>], secrets: &[String], judge: impl FnOnce(&World<'_>) -> T) -> T {
     let documented = [("VALIDATION_ERROR", 400), ("NOT_FOUND", 404), ("IDEMPOTENCY_CONFLICT", 409), ("CAPABILITY_UNSUPPORTED", 422)];
     let problems = documented.into_iter().map(|(code, status)| (code.to_owned(), status)).collect();
-    judge(&World::new(exchanges, secrets, &problems))
+    judge(&World::new("harness-runtime", exchanges, secrets, &problems))
+}
+
+/// A history of model-runtime, one event a status.
+pub(super) fn model(statuses: &str) -> Vec<Value> {
+    let kind = |status: &str| match status {
+        "accepted" => "execution.accepted",
+        "routing" => "route.selected",
+        "succeeded" => "execution.completed",
+        "failed" | "cancelled" => "execution.failed",
+        _ => "output.delta",
+    };
+    let event = |(status, sequence): (&str, i64)| {
+        let time = format!("2026-09-02T10:00:{sequence:02}Z");
+        json!({"execution_id": "e", "sequence": sequence, "type": kind(status), "status": status, "time": time})
+    };
+    // Gaps are legal in this contract.
+    statuses.split_whitespace().zip((1..).map(|n| 2 * n - 1)).map(event).collect()
+}
+
+/// The monitors that accuse a finished stream of model-runtime.
+pub(super) fn model_accusers(events: &[Value]) -> Vec<&'static str> {
+    let exchanges = finished([Ask::stream("e", events, StreamEnd::Closed)]);
+    let problems = BTreeMap::new();
+    let world = World::new("model-runtime", &exchanges, &[], &problems);
+    monitors().iter().filter(|(_, check)| !check(&world).findings.is_empty()).map(|(name, _)| *name).collect()
 }

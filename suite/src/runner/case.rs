@@ -68,6 +68,9 @@ async fn round(session: &Arc<Session>, case: &Case, stream: u64, number: u32, re
     values.insert("stimulus".to_owned(), json!(session.stimuli));
     values.insert("fact".to_owned(), json!(session.facts));
     values.insert("tally".to_owned(), json!(format!("{prefix}-tally")));
+    let stream = stream.wrapping_mul(1000) + u64::from(number);
+    // Drawn apart, so that what a case draws otherwise does not depend on it.
+    values.insert("interleaving".to_owned(), super::interleaving::draw(&mut Random::new(!session.settings.seed, stream)));
     let scope = Arc::new(Scope::new(prefix, values));
     // The profile's own `${...}` and the case's values are filled in once a round, so that they stay the same within it.
     for (name, template) in [("stimulus", json!(session.stimuli)), ("case", case.values.clone())] {
@@ -76,7 +79,7 @@ async fn round(session: &Arc<Session>, case: &Case, stream: u64, number: u32, re
     for (name, template) in &case.scenario.vars {
         scope.set(name, scope.fill(template).map_err(|e| filled(&e))?);
     }
-    let random = Random::new(session.settings.seed, stream.wrapping_mul(1000) + u64::from(number));
+    let random = Random::new(session.settings.seed, stream);
     let mut round = Round {
         session,
         case: case.path.clone(),
@@ -177,7 +180,8 @@ impl Round<'_> {
         let mut verdict = evaluate(&expectation, result, &self.scope).map_err(|e| filled(&e))?;
         let held = matches!(verdict, Verdict::Held { .. });
         let reason = (!held).then(|| format!("`{}` ({}) did not succeed: {}", step.label, step.at, why(&verdict)));
-        if matches!(result["status"].as_u64(), Some(429 | 503)) {
+        let status = result["status"].as_u64().and_then(|status| u16::try_from(status).ok());
+        if status.is_some_and(|status| self.session.says_busy(status, &result["body"])) {
             verdict = Verdict::Unseen("the target stayed busy".to_owned());
         }
         self.evaluated(&expectation, verdict, result, true);

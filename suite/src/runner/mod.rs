@@ -1,6 +1,7 @@
 //! Runs a plan against a target: schedule, bounds, steps. Judges only through `judge`.
 
 pub mod case;
+pub mod interleaving;
 pub mod outcome;
 pub mod run;
 pub mod session;

@@ -4,7 +4,7 @@ use super::case;
 use super::outcome::CaseResult;
 use super::session::{Session, is_whole};
 use super::settings::Random;
-use super::steps::follow::param_of;
+use super::steps::follow::{param_of, to_the_end};
 use crate::plan::{Case, Decision};
 use crate::recorder::About;
 use crate::scenario::operations::Executions;
@@ -145,6 +145,10 @@ async fn sweep_one(session: &Arc<Session>, executions: &Executions, id: String) 
             params,
             ..About::default()
         };
-        session.send(&ask, &about, None, false).await;
+        if operation.stream.is_some() {
+            to_the_end(session, executions, &ask, &about).await;
+        } else {
+            session.send(&ask, &about, None, false).await;
+        }
     }
 }

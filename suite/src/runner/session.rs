@@ -8,7 +8,7 @@ use crate::restart::{Foreground, Restart};
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::operations::Operation;
 use crate::target::Parts;
-use crate::transcript::{Body, Exchange, NoReply, Reply, Request, StreamEnd};
+use crate::transcript::{Body, Exchange, HttpReply, NoReply, Reply, Request, StreamEnd};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -250,10 +250,11 @@ impl Session {
     fn note_execution(&self, exchange: &Exchange) {
         let (Some(executions), Some(operation)) = (&self.catalogue.operations.executions, &exchange.operation) else { return };
         let Some(reply) = exchange.http().filter(|reply| (200..300).contains(&reply.status)) else { return };
-        let Some(body) = reply.json() else { return };
+        let submitted = Some(operation) == executions.submit.as_ref();
+        let Some(body) = (if submitted { first_event(reply) } else { reply.json() }) else { return };
         let Some(id) = executions.id_of(&body) else { return };
         let mut started = self.started.lock().expect("no panic while holding it");
-        if *operation == executions.start {
+        if submitted || *operation == executions.start {
             started.entry(id.clone()).or_insert_with(|| Started { case: exchange.case.clone(), ended: false });
         }
         if let Some(known) = started.get_mut(&id).filter(|_| executions.is_terminal(&body)) {
@@ -270,13 +271,20 @@ impl Session {
     }
 
     fn is_busy(&self, exchange: &Exchange) -> bool {
-        let Some(reply) = exchange.http() else { return false };
-        if matches!(reply.status, 429 | 503) {
-            return true;
-        }
-        let pattern = self.catalogue.operations.executions.as_ref().and_then(|e| e.busy.as_ref());
-        pattern.is_some_and(|pattern| reply.json().is_some_and(|body| crate::scenario::pattern::fits(pattern, Some(&body))))
+        exchange.http().is_some_and(|reply| self.says_busy(reply.status, &reply.json().unwrap_or_default()))
     }
+
+    /// Whether an answer of that status with that body means no more than that the target is busy.
+    pub fn says_busy(&self, status: u16, body: &Value) -> bool {
+        let pattern = self.catalogue.operations.executions.as_ref().and_then(|e| e.busy.as_ref());
+        let busy = |pattern: &Value| status >= 400 && crate::scenario::pattern::fits(pattern, Some(body));
+        matches!(status, 429 | 503) || pattern.is_some_and(busy)
+    }
+}
+
+fn first_event(reply: &HttpReply) -> Option<Value> {
+    let (frames, _) = reply.frames()?;
+    frames.iter().find_map(|frame| serde_json::from_str(frame.data.as_deref()?).ok())
 }
 
 /// Whether an answer came to an end, or brought events until then.

@@ -138,7 +138,7 @@ fn step(node: &Node, file: &Arc<str>, names: &Names) -> Result<Step> {
         "call" => (call_action(node, file, "call", names)?, node.get("call").and_then(Node::str).unwrap_or_default().to_owned()),
         "await" => waiting(node, file, names)?,
         "raw" => raw(node, file)?,
-        "follow" => follow(node, file)?,
+        "follow" | "submit" => follow(node, file, kind)?,
         "together" => together(node, file, names)?,
         "check" => (open(node, file, "a check", keys::CHECK).map(|_| Action::Check)?, String::new()),
         "restart" => restart(node, file)?,
@@ -231,8 +231,10 @@ fn raw(node: &Node, file: &Arc<str>) -> Result<(Action, String)> {
     Ok((Action::Raw { bytes: fields.string("raw")? }, String::new()))
 }
 
-fn follow(node: &Node, file: &Arc<str>) -> Result<(Action, String)> {
-    let fields = open(node, file, "`follow`", &[keys::FOLLOW, keys::OUTCOME].concat())?;
+fn follow(node: &Node, file: &Arc<str>, kind: &str) -> Result<(Action, String)> {
+    let known = if kind == "submit" { keys::SUBMIT } else { keys::FOLLOW };
+    let fields = open(node, file, &format!("`{kind}`"), &[known, keys::OUTCOME].concat())?;
+    check_sent(&fields, &["submit", "headers"])?;
     let until = match fields.get("until") {
         None => Until::Closed,
         Some(at) => match (at.str(), at.entries()) {
@@ -246,8 +248,13 @@ fn follow(node: &Node, file: &Arc<str>) -> Result<(Action, String)> {
             _ => return Err(fields.error(at, "`until` is closed, terminal, { count: N } or { event: PATTERN }")),
         },
     };
-    let follow =
-        Follow { execution: fields.required("follow")?.to_json(), after: fields.json("after"), headers: fields.map("headers")?, until };
+    let follow = Follow {
+        execution: fields.json("follow").unwrap_or_default(),
+        submit: fields.json("submit"),
+        after: fields.json("after"),
+        headers: fields.map("headers")?,
+        until,
+    };
     Ok((Action::Follow(follow), String::new()))
 }
 

@@ -114,8 +114,18 @@ impl Scope {
 
     fn expression(&self, expression: &str) -> Result<Value, FillError> {
         let expression = expression.trim();
+        // TOML has no null of its own.
+        if expression == "null" {
+            return Ok(Value::Null);
+        }
         if let Some(value) = self.builtin(expression)? {
             return Ok(value);
+        }
+        if let Some(path) = expression.strip_suffix('?') {
+            return match self.expression(path) {
+                Err(FillError::Missing(_)) => Ok(Value::Object(Map::new())),
+                found => found,
+            };
         }
         let (path, shift) = split_shift(expression)?;
         let (name, rest) = head(path);
@@ -128,6 +138,13 @@ impl Scope {
                 None => Err(FillError::Unfit(expression.to_owned(), format!("{value} is not an integer that can be shifted"))),
             },
         }
+    }
+
+    /// A text as it stands, or the one under a name: `$NAME`.
+    fn named(&self, text: &str) -> Result<String, FillError> {
+        let Some(name) = text.strip_prefix('$') else { return Ok(text.to_owned()) };
+        let value = self.get(name).ok_or_else(|| FillError::Missing(name.to_owned()))?;
+        value.as_str().map(str::to_owned).ok_or_else(|| FillError::Unfit(name.to_owned(), format!("{value} is no text")))
     }
 
     fn builtin(&self, expression: &str) -> Result<Option<Value>, FillError> {
@@ -143,7 +160,7 @@ impl Scope {
                 let unique: String = text.chars().rev().filter(char::is_ascii_alphanumeric).collect();
                 unique.chars().cycle().take(length).collect()
             }
-            ("repeat", Some(text), Some(times)) => text.repeat(number(times)?),
+            ("repeat", Some(text), Some(times)) => self.named(text)?.repeat(number(times)?),
             ("now", None, _) => jiff::Timestamp::now().to_string(),
             ("repeat" | "now", ..) => return Err(malformed("known are unique, unique:KEY, unique:KEY:LENGTH, repeat:TEXT:TIMES, now")),
             _ => return Ok(None),
@@ -168,10 +185,12 @@ pub fn check(template: &Value) -> Result<(), FillError> {
 }
 
 fn check_expression(expression: &str) -> Result<(), FillError> {
-    if Scope::new(String::new(), BTreeMap::new()).builtin(expression)?.is_some() {
-        return Ok(());
+    match Scope::new(String::new(), BTreeMap::new()).builtin(expression) {
+        Ok(Some(_)) | Err(FillError::Missing(_)) => return Ok(()),
+        Ok(None) => {}
+        Err(error) => return Err(error),
     }
-    let (path, _) = split_shift(expression)?;
+    let (path, _) = split_shift(expression.strip_suffix('?').unwrap_or(expression))?;
     let is_path = !path.is_empty() && path.chars().all(|c| c.is_alphanumeric() || "-_.[]$:/".contains(c));
     if is_path { Ok(()) } else { Err(FillError::Malformed(expression.to_owned(), "a name is expected".to_owned())) }
 }
@@ -181,9 +200,9 @@ pub fn names(template: &Value, found: &mut Vec<String>) {
     match template {
         Value::String(text) => {
             for part in text.split("${").skip(1) {
-                let expression = part.split('}').next().unwrap_or_default().trim();
+                let expression = part.split('}').next().unwrap_or_default().trim().trim_end_matches('?');
                 let first = expression.split(':').next().unwrap_or_default();
-                if !["unique", "repeat", "now"].contains(&first) {
+                if !["unique", "repeat", "now", "null"].contains(&first) {
                     let path = split_shift(expression).map_or(expression, |(path, _)| path);
                     let (name, rest) = head(path);
                     // `case.x`, `stimulus.x` and `fact.x` are checked with their member.

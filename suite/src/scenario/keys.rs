@@ -5,7 +5,7 @@ pub const SCENARIO_FILE: &[&str] = &["contract", "area", "about", "scenarios"];
 pub const SCENARIO: &[&str] = &["id", "title", "needs", "capabilities", "exclusive", "rounds", "vars", "cases", "steps"];
 
 /// The keys that say what a step does; a step has exactly one of them.
-pub const STEPS: &[&str] = &["given", "call", "raw", "follow", "await", "together", "check", "generate", "restart"];
+pub const STEPS: &[&str] = &["given", "call", "raw", "follow", "submit", "await", "together", "check", "generate", "restart"];
 /// What any step that makes a request may add.
 pub const OUTCOME: &[&str] = &["expect", "save"];
 pub const HTTP: &[&str] = &["path", "query", "headers", "body", "text", "method", "url"];
@@ -13,13 +13,14 @@ pub const GRPC: &[&str] = &["request", "metadata"];
 pub const PREAMBLE: &[&str] = &["with"];
 pub const RAW: &[&str] = &["raw"];
 pub const FOLLOW: &[&str] = &["follow", "after", "headers", "until"];
+pub const SUBMIT: &[&str] = &["submit", "headers", "until"];
 pub const AWAIT: &[&str] = &["await", "until"];
 pub const TOGETHER: &[&str] = &["together"];
 pub const CHECK: &[&str] = &["check"];
 pub const GENERATE: &[&str] = &["generate", "with"];
 pub const RESTART: &[&str] = &["restart"];
 /// What `generate` can name.
-pub const GENERATORS: &[&str] = &["cursor-walk"];
+pub const GENERATORS: &[&str] = &["cursor-walk", "fold"];
 
 pub const RULE: &[&str] = &["rule"];
 pub const EXPECTATION: &[&str] = &[
@@ -58,7 +59,7 @@ pub const REQUIREMENTS_FILE: &[&str] = &["contract", "about", "requirements"];
 pub const REQUIREMENT: &[&str] = &["id", "area", "level", "source", "text", "readings", "monitor", "unobservable"];
 pub const SOURCE: &[&str] = &["document", "section", "normative-text"];
 
-pub const STIMULI_FILE: &[&str] = &["contract", "stimuli", "facts"];
+pub const STIMULI_FILE: &[&str] = &["contract", "request", "stimuli", "facts"];
 pub const STIMULUS: &[&str] = &["about", "capability", "discovered", "example"];
 pub const FACT: &[&str] = &["about", "discovered"];
 
@@ -73,6 +74,7 @@ pub const EXECUTIONS: &[&str] = &[
     "read",
     "list",
     "follow",
+    "submit",
     "cancel",
     "sweep",
     "id",
@@ -81,11 +83,14 @@ pub const EXECUTIONS: &[&str] = &[
     "terminal-event",
     "sequence",
     "cursor",
+    "resume",
     "busy",
 ];
 
 pub const PROFILE: &[&str] = &["contract", "stimuli", "facts", "restart"];
 pub const PROFILE_STIMULUS: &[&str] = &["provider", "input", "config", "required-capabilities"];
+/// What a stimulus may say where it is a start request itself.
+pub const PROFILE_REQUEST: &[&str] = &["ability", "input", "requirements", "routing", "deadline_ms", "metadata", "extensions"];
 
 pub const PROFILE_RESTART: &[&str] = &["durable", "start", "stop", "kill", "ready"];
 
@@ -93,7 +98,7 @@ pub const PROFILE_RESTART: &[&str] = &["durable", "start", "stop", "kill", "read
 pub const TEMPLATE: &[&str] = &["$merge", "$literal", "$base64", "$absent"];
 
 /// Names that the engine gives by itself; nothing is saved or set under them.
-pub const GIVEN: &[&str] = &["now", "unique", "repeat", "case", "stimulus", "fact", "tally", "host", "base"];
+pub const GIVEN: &[&str] = &["now", "unique", "repeat", "case", "stimulus", "fact", "tally", "interleaving", "null", "host", "base"];
 
 /// Every mapping with a closed set of keys: the JSON Schema that describes it, and its keys.
 pub const MAPPINGS: &[(&str, &[&[&str]])] = &[
@@ -103,6 +108,7 @@ pub const MAPPINGS: &[(&str, &[&[&str]])] = &[
     ("scenario.schema.json#/$defs/call", &[&["call"], HTTP, GRPC, OUTCOME]),
     ("scenario.schema.json#/$defs/raw", &[RAW, OUTCOME]),
     ("scenario.schema.json#/$defs/follow", &[FOLLOW, OUTCOME]),
+    ("scenario.schema.json#/$defs/submit", &[SUBMIT, OUTCOME]),
     ("scenario.schema.json#/$defs/await", &[AWAIT, HTTP, OUTCOME]),
     ("scenario.schema.json#/$defs/together", &[TOGETHER, OUTCOME]),
     ("scenario.schema.json#/$defs/check", &[CHECK]),
@@ -129,4 +135,5 @@ pub const MAPPINGS: &[(&str, &[&[&str]])] = &[
     ("profile.schema.json", &[PROFILE]),
     ("profile.schema.json#/$defs/stimulus", &[PROFILE_STIMULUS]),
     ("profile.schema.json#/$defs/restart", &[PROFILE_RESTART]),
+    ("profile.schema.json#/$defs/request", &[PROFILE_REQUEST]),
 ];

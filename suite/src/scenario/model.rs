@@ -116,9 +116,12 @@ pub struct GrpcCall {
     pub metadata: BTreeMap<String, Value>,
 }
 
+/// An event stream to read: that of an execution, or the one that answers a submission.
 #[derive(Clone, Debug)]
 pub struct Follow {
     pub execution: Value,
+    /// The body of the submission whose answer is the stream; `execution` is null then.
+    pub submit: Option<Value>,
     pub after: Option<Value>,
     pub headers: BTreeMap<String, Value>,
     pub until: Until,

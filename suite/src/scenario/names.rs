@@ -14,7 +14,7 @@ const RAW: &[&str] = &["host", "base"];
 
 pub fn check(scenario: &Scenario, stimuli: &Stimuli) -> Result<()> {
     let mut known: BTreeSet<String> = scenario.vars.keys().cloned().collect();
-    known.insert("tally".to_owned());
+    known.extend(["tally", "interleaving"].map(str::to_owned));
     known.extend(stimuli.stimuli.keys().map(|name| format!("stimulus.{name}")));
     known.extend(stimuli.facts.keys().map(|name| format!("fact.{name}")));
     // A value that only some cases have is a mistake in the others.
@@ -56,7 +56,11 @@ impl Checker {
                     Until::Count(value) | Until::Event(value) => Some(value),
                     Until::Closed | Until::Terminal => None,
                 };
-                let values = std::iter::once(&follow.execution).chain(&follow.after).chain(until).chain(follow.headers.values());
+                let values = std::iter::once(&follow.execution)
+                    .chain(&follow.submit)
+                    .chain(&follow.after)
+                    .chain(until)
+                    .chain(follow.headers.values());
                 self.values(values, &step.at)?;
             }
             Action::Together(branches) => {

@@ -54,8 +54,11 @@ pub enum ShapeLine {
 pub struct Executions {
     pub start: String,
     pub read: String,
-    pub list: String,
+    /// Lists events as JSON, where the contract has that.
+    pub list: Option<String>,
     pub follow: String,
+    /// Starts one and answers with its event stream, where the contract has that.
+    pub submit: Option<String>,
     pub cancel: String,
     /// Reads of the final sweep.
     pub sweep: Vec<String>,
@@ -70,6 +73,8 @@ pub struct Executions {
     pub sequence: String,
     /// Query parameter of the cursor.
     pub cursor: String,
+    /// Request header of the cursor, where there is one.
+    pub resume: Option<String>,
     /// Answers that mean the target is busy, besides 429 and 503: pattern over the body.
     pub busy: Option<Value>,
 }
@@ -141,8 +146,9 @@ fn check_operation(operations: &Operations, fields: &Fields, at: &Node, name: &s
 }
 
 fn check_executions(operations: &Operations, fields: &Fields, executions: &Executions) -> Result<()> {
-    let Executions { start, read, list, follow, cancel, sweep, .. } = executions;
-    for (key, name) in [("start", start), ("read", read), ("list", list), ("follow", follow), ("cancel", cancel)] {
+    let Executions { start, read, list, follow, submit, cancel, sweep, .. } = executions;
+    let named = [("start", start), ("read", read), ("follow", follow), ("cancel", cancel)].into_iter();
+    for (key, name) in named.chain(list.as_ref().map(|name| ("list", name))).chain(submit.as_ref().map(|name| ("submit", name))) {
         check_operation(operations, fields, fields.required(key)?, name)?;
     }
     fields.list("sweep")?.iter().zip(sweep).try_for_each(|(node, name)| check_operation(operations, fields, node, name))
@@ -189,8 +195,9 @@ fn executions(fields: &Fields) -> Result<Executions> {
     Ok(Executions {
         start: fields.string("start")?,
         read: fields.string("read")?,
-        list: fields.string("list")?,
+        list: fields.optional_string("list")?,
         follow: fields.string("follow")?,
+        submit: fields.optional_string("submit")?,
         cancel: fields.string("cancel")?,
         sweep: fields.strings("sweep")?,
         id: fields.string("id")?,
@@ -199,6 +206,7 @@ fn executions(fields: &Fields) -> Result<Executions> {
         terminal_event: pattern(fields, "terminal-event")?,
         sequence: fields.string("sequence")?,
         cursor: fields.string("cursor")?,
+        resume: fields.optional_string("resume")?,
         busy: fields.get("busy").map(|_| pattern(fields, "busy")).transpose()?,
     })
 }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, Default)]
 pub struct Stimuli {
+    /// A stimulus of a profile is a start request, member by member, and not the fields that profiles otherwise have.
+    pub request: bool,
     pub stimuli: BTreeMap<String, Stimulus>,
     pub facts: BTreeMap<String, Fact>,
 }
@@ -42,7 +44,7 @@ impl Stimuli {
 pub fn decode(node: &Node, file: &Arc<str>, contract: &str) -> Result<Stimuli> {
     let fields = open(node, file, "the stimuli file", keys::STIMULI_FILE)?;
     fields.contract(contract)?;
-    let mut stimuli = Stimuli::default();
+    let mut stimuli = Stimuli { request: fields.flag("request")?, ..Stimuli::default() };
     for (key, node) in fields.entries("stimuli")? {
         let fields = open(node, file, "a stimulus", keys::STIMULUS)?;
         let stimulus = Stimulus {

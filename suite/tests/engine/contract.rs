@@ -18,6 +18,7 @@ operations:
   getThing: { method: GET, path: "/things/{id}", success: { status: 200, rule: R-READ-1 } }
   putThing: { method: POST, path: "/things/{id}", success: { status: 201, rule: R-PUT-1 } }
   startRun: { method: POST, path: /runs, success: { status: 202, rule: R-RUN-1 } }
+  submitRun: { method: POST, path: /runs, success: { status: 200, rule: R-RUN-1 }, stream: event }
   getRun: { method: GET, path: "/runs/{id}", success: { status: 200, rule: R-READ-1 } }
   listEvents: { method: GET, path: "/runs/{id}/events", success: { status: 200, rule: R-READ-1 } }
   followEvents: { method: GET, path: "/runs/{id}/events", success: { status: 200, rule: R-READ-1 }, stream: event }
@@ -27,6 +28,7 @@ executions:
   read: getRun
   list: listEvents
   follow: followEvents
+  submit: submitRun
   cancel: cancelRun
   sweep: [getRun]
   id: $.id
@@ -35,6 +37,7 @@ executions:
   terminal-event: { type: { $in: [done, cancelled] } }
   sequence: $.sequence
   cursor: after
+  busy: { error: { code: full } }
 shapes:
   event: [{ rule: R-READ-1, schema: "harness-runtime/health.schema.json#/$defs/ok", when: { type: never } }]
 "#;

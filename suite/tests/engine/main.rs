@@ -9,3 +9,4 @@ mod order;
 mod races;
 mod sending;
 mod server;
+mod submit;

@@ -48,7 +48,7 @@ pub(super) async fn serve(context: Context, request: Request) -> Response {
             Ok(body) => {
                 operations::perform(&context, route, &operations::Request { asked: &asked, query: head.uri.query(), body: &body }).await
             }
-            Err(_) => Reply::too_large(&context.wire),
+            Err(_) => reply::too_large(&context.wire),
         },
     };
     reply.into_response(&context.wire, &asked)

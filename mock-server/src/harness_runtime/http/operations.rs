@@ -2,13 +2,14 @@
 
 use super::Context;
 use super::body::{optional, required, text};
-use super::reply::Reply;
-use super::routes::{Route, decode};
-use super::stream::Follow;
+use super::reply::{self, Reply};
+use super::routes::Route;
+use super::stream::Reading;
 use crate::harness_runtime::machine::{CancelRequest, Responding};
 use crate::harness_runtime::problem::Problem;
 use crate::harness_runtime::rules::replay::Reader;
 use crate::harness_runtime::wire::{Asked, Document};
+use crate::http::paths::parameter;
 use serde_json::{Value, json};
 
 /// A request as it came.
@@ -34,11 +35,11 @@ pub(super) async fn perform(context: &Context, route: Route, request: &Request<'
         Route::Cancel { segment } => cancel(context, &segment, request).await,
         Route::Respond { execution_id, segment } => respond(context, execution_id, &segment, request).await,
     };
-    outcome.unwrap_or_else(|problem| Reply::problem(&context.wire, &problem))
+    outcome.unwrap_or_else(|problem| reply::problem(&context.wire, &problem))
 }
 
 fn reply(context: &Context, status: u16, document: Document, value: Value) -> Reply {
-    Reply::json(&context.wire, status, document, value)
+    reply::json(&context.wire, status, document, value)
 }
 
 fn describe(context: &Context) -> Reply {
@@ -96,7 +97,7 @@ async fn events(context: &Context, id: &str, request: &Request<'_>) -> Outcome {
     let after = (context.runtime.rules.requests.cursor)(parameter(request.query, "after").as_deref())?;
     if request.asked.header("accept").contains("text/event-stream") {
         context.runtime.execution(id).await?;
-        return Ok(Reply::Stream(Box::new(Follow::new(context.clone(), id.to_owned(), after))));
+        return Ok(reply::stream(Reading::new(context.clone(), id.to_owned(), after)));
     }
     list_events(context, id, after).await
 }
@@ -140,28 +141,9 @@ fn strip(segment: &str, suffix: &str) -> Result<String, Problem> {
     id.map(str::to_owned).ok_or_else(|| Problem::validation("Path parameter suffix is invalid"))
 }
 
-/// The first value of a query parameter, decoded.
-fn parameter(query: Option<&str>, name: &str) -> Option<String> {
-    let pairs = query?.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-    let mut values = pairs.filter(|(key, _)| plain(key) == name).map(|(_, value)| plain(value));
-    values.next()
-}
-
-fn plain(text: &str) -> String {
-    decode(&text.replace('+', " "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_value_of_a_parameter_wins() {
-        assert_eq!(parameter(Some("x=1&after=2&after=3"), "after").as_deref(), Some("2"));
-        assert_eq!(parameter(Some("after"), "after").as_deref(), Some(""));
-        assert_eq!(parameter(Some("after=%202+"), "after").as_deref(), Some(" 2 "));
-        assert_eq!(parameter(None, "after"), None);
-    }
 
     #[test]
     fn suffixes_leave_an_id() {

@@ -1,5 +1,7 @@
 //! The routes. Section 1 of the contract page. A known path with another method is as unknown as any other.
 
+use crate::http::paths::decode;
+
 /// An operation with the path segments it needs, percent-decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
@@ -69,23 +71,6 @@ fn find_post(segments: &[&str]) -> Option<Route> {
     })
 }
 
-/// Decodes percent escapes; what is no escape, or would be no text, stays as it is.
-pub(crate) fn decode(segment: &str) -> String {
-    let mut decoded = Vec::new();
-    let mut rest = segment.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let escaped = if first == b'%' { tail.get(..2).and_then(hexadecimal) } else { None };
-        decoded.push(escaped.unwrap_or(first));
-        rest = if escaped.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(decoded).unwrap_or_else(|_| segment.to_owned())
-}
-
-fn hexadecimal(digits: &[u8]) -> Option<u8> {
-    let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
-    u8::from_str_radix(digits, 16).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,12 +96,5 @@ mod tests {
         assert_eq!(find("/some/base", "GET", "/some/base/v1/runtime"), Some(Route::Describe));
         assert_eq!(find("/some/base", "GET", "/v1/runtime"), None);
         assert_eq!(find("/some/base", "GET", "/some/basement/v1/runtime"), None);
-    }
-
-    #[test]
-    fn bad_escapes_stay() {
-        assert_eq!(decode("a%2Fb%zz%+1%e4"), "a%2Fb%zz%+1%e4");
-        assert_eq!(decode("a%2fb%"), "a/b%");
-        assert_eq!(decode("%C3%A4"), "\u{E4}");
     }
 }

@@ -2,11 +2,10 @@
 
 mod echo;
 mod scripted;
-mod tally;
 
+pub(crate) use crate::tally::Tallies;
 pub(crate) use echo::Echo;
 pub(crate) use scripted::Scripted;
-pub(crate) use tally::{Tallies, Tally};
 
 use super::model::{Manifest, Support};
 use super::runtime::Session;

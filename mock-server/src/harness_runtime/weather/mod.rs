@@ -7,28 +7,38 @@ mod delivery;
 mod documents;
 mod frames;
 
-use super::Blueprint;
-use crate::applied::Applied;
+use super::wire::Document;
+use super::{Blueprint, CONTRACT, problem::Problem};
 use crate::catalogue::Weather;
+use crate::random::Dice;
+use crate::table::wrap;
+use crate::weather::{Dressed, common};
 use std::sync::Arc;
 
 /// A weather and how it gets into a blueprint.
-pub(crate) struct Entry {
-    pub(crate) weather: Weather,
-    pub(crate) install: fn(&mut Blueprint, &Applied),
-}
+pub(crate) type Entry = crate::weather::Entry<Blueprint>;
+
+static COMMON: [Entry; 12] = common(CONTRACT);
 
 /// Every weather of the contract.
 pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
-    [frames::WEATHERS, delivery::WEATHERS, documents::WEATHERS, choices::WEATHERS].into_iter().flatten()
+    [&COMMON, frames::WEATHERS, delivery::WEATHERS, documents::WEATHERS, choices::WEATHERS].into_iter().flatten()
 }
 
 /// A weather of this contract.
 const fn weather(name: &'static str, about: &'static str) -> Weather {
-    Weather { contract: super::CONTRACT, name, about }
+    Weather { contract: CONTRACT, name, about }
 }
 
-/// Puts something in the place of one function of a table, made from the original and the counter.
-fn wrap<F: ?Sized>(field: &mut Arc<F>, applied: &Applied, make: impl FnOnce(Arc<F>, Applied) -> Arc<F>) {
-    *field = make(Arc::clone(field), applied.clone());
+impl Dressed for Blueprint {
+    type Document = Document;
+    type Problem = Problem;
+
+    fn wire(&mut self) -> &mut super::wire::Wire {
+        &mut self.wire
+    }
+
+    fn dice(&self) -> Arc<Dice> {
+        Arc::clone(&self.dice)
+    }
 }

@@ -78,7 +78,8 @@ pub async fn run(round: &mut Round<'_>, step: &Step, follow: &Follow) -> Result<
         };
         cuts += 1;
         frames.extend_from_slice(new);
-        if !matches!(end, StreamEnd::Cut(_)) {
+        // A submission is not sent twice.
+        if follow.submit.is_some() || !matches!(end, StreamEnd::Cut(_)) {
             return Ok(reading.result(&exchange, &frames, end, &ids));
         }
         let last = result::events(&frames, Some(executions)).iter().filter_map(|e| executions.sequence_of(e)).max();
@@ -101,8 +102,23 @@ fn outlived(mut reply: Reply, restarted: bool, executions: &Executions) -> Reply
     reply
 }
 
+/// Reads one stream to its end, for the record only.
+pub async fn to_the_end(session: &Arc<Session>, executions: &Executions, ask: &Ask, about: &About) {
+    let request = session.request(ask);
+    let begun = session.recorder.begin();
+    let reading = Reading { session, executions, about, until: Goal::Closed };
+    let reply = match session.open(&request, None).await {
+        Ok(stream) => reading.read(stream, &[]).await,
+        Err(reply) => reply,
+    };
+    session.record(&begun, about.clone(), request, reply);
+}
+
 fn ask(round: &Round<'_>, follow: &Follow, executions: &Executions) -> Result<Ask, Stop> {
     let session = round.session;
+    if let Some(body) = &follow.submit {
+        return submission(round, follow, body, executions);
+    }
     let operation = session.catalogue.operations.by_name.get(&executions.follow);
     let operation = operation.ok_or_else(|| Stop::Errored(format!("no operation {}", executions.follow)))?;
     let id = call::text(&call::fill(round, &follow.execution)?);
@@ -112,11 +128,27 @@ fn ask(round: &Round<'_>, follow: &Follow, executions: &Executions) -> Result<As
         query.insert(executions.cursor.clone(), call::text(&call::fill(round, after)?));
     }
     let mut ask = session.ask(&executions.follow, operation, &params, &query);
+    set_headers(round, &mut ask, follow)?;
+    Ok(ask)
+}
+
+/// The request that starts an execution and is answered with its stream.
+fn submission(round: &Round<'_>, follow: &Follow, body: &Value, executions: &Executions) -> Result<Ask, Stop> {
+    let session = round.session;
+    let operation = executions.submit.as_ref().and_then(|name| Some((name, session.catalogue.operations.by_name.get(name)?)));
+    let (name, operation) = operation.ok_or_else(|| Stop::Errored("operations.yaml names no submission that streams".to_owned()))?;
+    let mut ask = session.ask(name, operation, &BTreeMap::new(), &BTreeMap::new());
+    ask.body = Some(finish(call::fill(round, body)?).to_string().into());
+    set_headers(round, &mut ask, follow)?;
+    Ok(ask)
+}
+
+fn set_headers(round: &Round<'_>, ask: &mut Ask, follow: &Follow) -> Result<(), Stop> {
     for (name, template) in &follow.headers {
         let value = call::fill(round, template)?;
         ask.headers.insert(name.clone(), (!value.is_null()).then(|| call::text(&value)));
     }
-    Ok(ask)
+    Ok(())
 }
 
 /// The name of the first parameter of a path.
@@ -125,6 +157,9 @@ pub fn param_of(path: &str) -> String {
 }
 
 fn set_cursor(ask: &mut Ask, session: &Session, executions: &Executions, cursor: &str) {
+    if let Some(header) = &executions.resume {
+        ask.headers.remove(&header.to_ascii_lowercase());
+    }
     ask.query.insert(executions.cursor.clone(), cursor.to_owned());
     if let Some(operation) = session.catalogue.operations.by_name.get(&executions.follow) {
         ask.target = session.ask(&executions.follow, operation, &ask.params, &ask.query).target;
@@ -152,6 +187,8 @@ struct Progress {
     terminal: bool,
     wanted: bool,
     sequences: BTreeSet<i64>,
+    /// The execution as the first event names it.
+    id: Option<String>,
 }
 
 impl Reading<'_> {
@@ -188,7 +225,7 @@ impl Reading<'_> {
                 Err(end) => break end,
                 Ok(None) => {
                     last_look = Instant::now();
-                    if ended_at.is_none() && self.has_ended().await {
+                    if ended_at.is_none() && self.has_ended(progress.id.as_ref()).await {
                         ended_at = Some(Instant::now());
                     }
                 }
@@ -203,6 +240,7 @@ impl Reading<'_> {
             progress.events += 1;
             let Ok(event) = serde_json::from_str::<Value>(data) else { continue };
             progress.sequences.extend(self.executions.sequence_of(&event));
+            progress.id = progress.id.take().or_else(|| self.executions.id_of(&event));
             progress.terminal |= pattern::fits(&self.executions.terminal_event, Some(&event));
             if let Goal::Event(wanted) = &self.until {
                 progress.wanted |= pattern::fits(wanted, Some(&event));
@@ -221,9 +259,9 @@ impl Reading<'_> {
     }
 
     /// Asks for the execution itself; recorded like any other read.
-    async fn has_ended(&self) -> bool {
+    async fn has_ended(&self, named: Option<&String>) -> bool {
         let Some(operation) = self.session.catalogue.operations.by_name.get(&self.executions.read) else { return false };
-        let Some(id) = self.about.params.values().next() else { return false };
+        let Some(id) = self.about.params.values().next().or(named) else { return false };
         let params: BTreeMap<String, String> = [(param_of(&operation.path), id.clone())].into();
         let ask = self.session.ask(&self.executions.read, operation, &params, &BTreeMap::new());
         let about = About {

@@ -1,7 +1,10 @@
-//! What two JSON values have in common, and how long a text is, as the contract counts.
+//! What two JSON values have in common, and how long a text is.
 
-use super::model::JsonObject;
+use serde_json::Map;
 use serde_json::{Number, Value};
+
+/// An object of JSON values.
+pub(crate) type JsonObject = Map<String, Value>;
 
 /// Whether two values say the same: member order and the spelling of numbers (`1`, `1.0`) do not matter, array order does.
 pub(crate) fn same(left: &Value, right: &Value) -> bool {
@@ -22,7 +25,7 @@ fn same_number(left: &Number, right: &Number) -> bool {
     left == right || left.as_f64() == right.as_f64()
 }
 
-/// The length of a text in UTF-16 units, which is how the contract's limits are counted.
+/// The length of a text in UTF-16 units, which is how the contracts count.
 pub(crate) fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }

@@ -1,7 +1,5 @@
-//! Named counters of what the scripted provider really did: how often it was started, how often it cleaned up.
+//! Named counters of what a scripted provider really did: how often it was started, how often it cleaned up.
 
-use crate::harness_runtime::records::Record;
-use crate::harness_runtime::runtime::Journal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,17 +10,21 @@ pub(crate) struct Tally {
     pub(crate) cleaned_up: u64,
 }
 
-/// All tallies of a server, by name. They are kept like everything else: what a provider emits after its start is durable after it.
+/// Told of every change, in order.
+pub(crate) type Keep = Arc<dyn Fn(&str, Tally) + Send + Sync>;
+
+/// All tallies of a server, by name. A server with a store keeps them like everything else: what a provider emits after its start is
+/// durable after it.
 #[derive(Clone, Default)]
 pub(crate) struct Tallies {
     counted: Arc<Mutex<BTreeMap<String, Tally>>>,
-    journal: Journal,
+    keep: Option<Keep>,
 }
 
 impl Tallies {
     /// Goes on counting from what was counted before.
-    pub(crate) fn new(counted: BTreeMap<String, Tally>, journal: Journal) -> Self {
-        Self { counted: Arc::new(Mutex::new(counted)), journal }
+    pub(crate) fn new(counted: BTreeMap<String, Tally>, keep: Keep) -> Self {
+        Self { counted: Arc::new(Mutex::new(counted)), keep: Some(keep) }
     }
 
     pub(crate) fn started(&self, name: &str) {
@@ -42,6 +44,8 @@ impl Tallies {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let tally = counted.entry(name.to_owned()).or_default();
         change(tally);
-        self.journal.submit(vec![Record::Tally { name: name.to_owned(), tally: *tally }]);
+        if let Some(keep) = &self.keep {
+            keep(name, *tally);
+        }
     }
 }

@@ -1,0 +1,238 @@
+//! Attempts that are too many, too few, or told wrongly.
+
+use super::{Entry, rule, wrap};
+use crate::applied::Applied;
+use crate::json::JsonObject;
+use crate::model_runtime::Blueprint;
+use crate::model_runtime::machine::{Change, Step, event as recorded, fail};
+use crate::model_runtime::model::{Execution, Preferences, Status, event};
+use crate::model_runtime::problem::Fault;
+use crate::model_runtime::rules::routing::Chance;
+use serde_json::json;
+use std::sync::Arc;
+
+pub(super) static DEFECTS: &[Entry] = &[
+    rule("fallback-by-default", "Where allow_fallback is missing there is fallback.", &["MR-ROUTE-29"], |b, a| {
+        attempts(b, a, |preferences, candidates, right| if preferences.allow_fallback.is_none() { candidates } else { right });
+    }),
+    rule("fallback-in-spite-of-false", "allow_fallback is not looked at.", &["MR-ROUTE-27", "MR-ROUTE-28", "MR-ROUTE-29"], |b, a| {
+        wrap(&mut b.rules.routing.attempts, a, |reference, applied| {
+            Arc::new(move |preferences, candidates| {
+                let allowed = Preferences { allow_fallback: Some(true), ..preferences.clone() };
+                applied.instead_of(&reference(preferences, candidates), reference(&allowed, candidates))
+            })
+        });
+    }),
+    rule("max-attempts-allow-fallback", "max_attempts above 1 allows fallback.", &["MR-ROUTE-28"], |b, a| {
+        attempts(b, a, |preferences, candidates, right| {
+            let most = preferences.max_attempts.and_then(|most| usize::try_from(most).ok()).unwrap_or(1);
+            right.max(most.min(candidates))
+        });
+    }),
+    rule("one-attempt-more", "There is one attempt more than max_attempts.", &["MR-ROUTE-39"], |b, a| {
+        attempts(b, a, |preferences, candidates, right| {
+            if preferences.max_attempts.is_some() && preferences.allow_fallback == Some(true) { (right + 1).min(candidates) } else { right }
+        });
+    }),
+    rule("max-attempts-ignored", "max_attempts is not looked at.", &["MR-ROUTE-39"], |b, a| {
+        attempts(b, a, |preferences, candidates, right| if preferences.allow_fallback == Some(true) { candidates } else { right });
+    }),
+    rule("no-fallback", "There is one attempt, whatever is allowed.", &["MR-ROUTE-30", "MR-ROUTE-36", "MR-ROUTE-37"], |b, a| {
+        attempts(b, a, |_, _, _| 1);
+    }),
+    rule(
+        "final-failures-retried",
+        "A failure that is not retryable is followed by another attempt.",
+        &["MR-ROUTE-31", "MR-ROUTE-47", "MR-USAGE-18"],
+        |b, a| {
+            wrap(&mut b.rules.routing.falls_back, a, |reference, applied| {
+                Arc::new(move |rules, chance| {
+                    let retryable = Fault { retryable: true, ..chance.fault.clone() };
+                    applied.instead_of(&reference(rules, chance), reference(rules, &Chance { fault: &retryable, ..chance.clone() }))
+                })
+            });
+        },
+    ),
+    rule(
+        "deltas-do-not-commit",
+        "A failure after a delta is followed by another attempt.",
+        &["MR-ROUTE-32", "MR-ROUTE-35", "MR-ROUTE-38"],
+        |b, a| {
+            commits(b, a, |kind, right| right && kind != event::DELTA);
+        },
+    ),
+    rule("tools-do-not-commit", "A failure after a tool call is followed by another attempt.", &["MR-ROUTE-33", "MR-ROUTE-38"], |b, a| {
+        commits(b, a, |kind, right| right && kind != event::TOOL_STARTED && kind != event::TOOL_ARGUMENTS);
+    }),
+    rule("results-do-not-commit", "A failure after a result is followed by another attempt.", &["MR-ROUTE-34", "MR-ROUTE-38"], |b, a| {
+        commits(b, a, |kind, right| right && kind != event::RESULT);
+    }),
+    rule("progress-commits", "A failure after progress is final.", &["MR-ROUTE-36"], |b, a| {
+        commits(b, a, |kind, right| right || kind == event::PROGRESS);
+    }),
+    rule("usage-commits", "A failure after a usage report is final.", &["MR-ROUTE-37"], |b, a| {
+        commits(b, a, |kind, right| right || kind == event::USAGE);
+    }),
+    rule("empty-deltas-do-not-commit", "A failure after an empty delta is followed by another attempt.", &["MR-ROUTE-35"], |b, a| {
+        wrap(&mut b.decisions.emit, a, |reference, applied| {
+            Arc::new(move |situation, emission| {
+                let mut step = reference(situation, emission);
+                let before = situation.store.execution(&emission.execution_id).is_some_and(|execution| execution.committed);
+                let empty = emission.kind == event::DELTA && emission.data.get("delta") == Some(&json!(""));
+                for change in step.changes.iter_mut().filter(|_| empty && !before) {
+                    if let Change::Execution(execution) = change {
+                        applied.count();
+                        execution.committed = false;
+                    }
+                }
+                step
+            })
+        });
+    }),
+    rule("retryable-after-output", "A failure after output keeps what the provider said of retrying.", &["MR-ROUTE-38"], |b, a| {
+        wrap(&mut b.rules.outcome.last, a, |reference, applied| {
+            Arc::new(move |fault, committed| applied.instead_of(&reference(fault, committed), fault.clone()))
+        });
+    }),
+    rule("budget-ignored", "The retry budget is not looked at.", &["MR-ROUTE-40"], |b, a| {
+        wrap(&mut b.rules.routing.in_time, a, |reference, applied| Arc::new(move |chance| applied.instead_of(&reference(chance), true)));
+    }),
+    rule("first-error-told", "When all attempts fail, the error of the first one is told.", &["MR-ROUTE-41", "MR-ERR-17"], |b, a| {
+        wrap(&mut b.decisions.end, a, |reference, applied| {
+            Arc::new(move |situation, ending| {
+                let step = reference(situation, ending);
+                let first = situation.store.log(&ending.execution_id).iter().find(|event| event.kind == event::ATTEMPT_FAILED);
+                let Some(error) = first.and_then(|event| event.data.get("error")).cloned() else { return step };
+                retold(step, |kind, data| {
+                    if kind == event::FAILED {
+                        applied.count_if(data.get("error") != Some(&error));
+                        data.insert("error".to_owned(), error.clone());
+                    }
+                })
+            })
+        });
+    }),
+    rule(
+        "last-attempt-failed-twice",
+        "The last failing attempt has a route.attempt_failed too.",
+        &["MR-ROUTE-42", "MR-ROUTE-43"],
+        |b, a| {
+            wrap(&mut b.decisions.end, a, |reference, applied| {
+                Arc::new(move |situation, ending| {
+                    let mut step = reference(situation, ending);
+                    let execution = situation.store.execution(&ending.execution_id);
+                    let (Some(execution), Err(fault)) = (execution, &ending.result) else { return step };
+                    let again = fault.retryable && execution.attempt > 1 && ends(&step.changes);
+                    let Some(target) = execution.target().filter(|_| again) else { return step };
+                    applied.count();
+                    let outcome = &situation.rules.outcome;
+                    let data = (outcome.attempt_failed)(outcome, target, execution.attempt, fault);
+                    let back = Execution { status: Status::Routing, ..execution.clone() };
+                    step.changes.insert(0, recorded(situation, &back, event::ATTEMPT_FAILED, data));
+                    step
+                })
+            });
+        },
+    ),
+    rule("attempts-from-zero", "Attempts are counted from 0.", &["MR-EVENT-22", "MR-ROUTE-44"], |b, a| {
+        wrap(&mut b.rules.outcome.selected, a, |reference, applied| {
+            Arc::new(move |target, attempt| {
+                applied.count();
+                reference(target, attempt - 1)
+            })
+        });
+    }),
+    rule("attempts-stay-one", "Every attempt has the number 1.", &["MR-ROUTE-45"], |b, a| {
+        wrap(&mut b.rules.outcome.selected, a, |reference, applied| {
+            Arc::new(move |target, attempt| {
+                applied.count_if(attempt > 1);
+                reference(target, 1)
+            })
+        });
+    }),
+    rule("failed-attempt-misnamed", "route.attempt_failed has the number of the next attempt.", &["MR-ROUTE-46"], |b, a| {
+        wrap(&mut b.rules.outcome.attempt_failed, a, |reference, applied| {
+            Arc::new(move |rules, target, attempt, fault| {
+                applied.count();
+                reference(rules, target, attempt + 1, fault)
+            })
+        });
+    }),
+    rule("failed-attempt-final", "The error of route.attempt_failed is said not to be retryable.", &["MR-ROUTE-47"], |b, a| {
+        wrap(&mut b.rules.outcome.attempt_failed, a, |reference, applied| {
+            Arc::new(move |rules, target, attempt, fault| {
+                applied.count();
+                reference(rules, target, attempt, &Fault { retryable: false, ..fault.clone() })
+            })
+        });
+    }),
+    rule("same-candidate-again", "The next attempt goes to the candidate that has failed.", &["MR-ROUTE-48"], |b, a| {
+        wrap(&mut b.rules.routing.candidates, a, |reference, applied| {
+            Arc::new(move |rules, request, providers| {
+                let right = reference(rules, request, providers);
+                let same = right.iter().map(|_| right[0].clone()).collect();
+                applied.instead_of(&right, same)
+            })
+        });
+    }),
+    rule("selection-not-told", "Of an attempt after the first no route.selected is recorded.", &["MR-ROUTE-43", "MR-ROUTE-45"], |b, a| {
+        wrap(&mut b.rules.events.appended, a, |reference, applied| {
+            Arc::new(move |log, new| {
+                let later = new.kind == event::SELECTED && log.iter().any(|event| event.kind == event::ATTEMPT_FAILED);
+                if applied.count_if(later) { Vec::new() } else { reference(log, new) }
+            })
+        });
+    }),
+    rule(
+        "all-failed-is-unavailable",
+        "When all attempts fail, the execution fails for want of a candidate.",
+        &["MR-ROUTE-41", "MR-ERR-17"],
+        |b, a| {
+            wrap(&mut b.decisions.end, a, |reference, applied| {
+                Arc::new(move |situation, ending| {
+                    let step = reference(situation, ending);
+                    let execution = situation.store.execution(&ending.execution_id);
+                    let Some(execution) = execution.filter(|execution| execution.attempt > 1 && ends(&step.changes)) else { return step };
+                    if ending.result.is_ok() {
+                        return step;
+                    }
+                    applied.count();
+                    fail(situation, execution, &Fault::no_candidate())
+                })
+            });
+        },
+    ),
+];
+
+/// Whether changes end an execution with a failure.
+fn ends(changes: &[Change]) -> bool {
+    changes.iter().any(|change| matches!(change, Change::Event(event) if event.kind == event::FAILED))
+}
+
+/// A step whose events have other data.
+fn retold(mut step: Step<()>, change: impl Fn(&str, &mut JsonObject)) -> Step<()> {
+    for row in &mut step.changes {
+        if let Change::Event(event) = row {
+            change(&event.kind, &mut event.data);
+        }
+    }
+    step
+}
+
+type Count = fn(&Preferences, usize, usize) -> usize;
+
+/// Decides how many attempts there may be, given what the request prefers, the candidates, and what the reference says.
+fn attempts(blueprint: &mut Blueprint, applied: &Applied, decide: Count) {
+    wrap(&mut blueprint.rules.routing.attempts, applied, |reference, applied| {
+        Arc::new(move |preferences, candidates| {
+            let right = reference(preferences, candidates);
+            applied.instead_of(&right, decide(preferences, candidates, right))
+        })
+    });
+}
+
+fn commits(blueprint: &mut Blueprint, applied: &Applied, decide: fn(&str, bool) -> bool) {
+    wrap(&mut blueprint.rules.routing.commits, applied, |reference, applied| {
+        Arc::new(move |kind| applied.instead_of(&reference(kind), decide(kind, reference(kind))))
+    });
+}

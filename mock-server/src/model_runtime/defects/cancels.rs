@@ -1,0 +1,187 @@
+//! Cancellations that are refused, told wrongly, or do not hold.
+
+use super::{Entry, hold, milliseconds, race, rule, spelling, wrap};
+use crate::applied::Applied;
+use crate::model_runtime::Blueprint;
+use crate::model_runtime::machine::{Effect, Ending, Step, event as recorded};
+use crate::model_runtime::model::Status;
+use crate::model_runtime::problem::{Code, Fault};
+use crate::model_runtime::seams::Moment;
+use std::sync::Arc;
+
+pub(super) static DEFECTS: &[Entry] = &[
+    rule(
+        "cancel-is-a-request",
+        "A cancel only tells the provider; one that does not listen may still succeed.",
+        &["MR-CANCEL-13"],
+        |b, a| {
+            wrap(&mut b.decisions.cancel, a, |reference, applied| {
+                Arc::new(move |situation, execution_id| {
+                    let step = reference(situation, execution_id);
+                    let working = situation.store.execution(execution_id).is_some_and(|execution| execution.status == Status::Running);
+                    if !step.answer || !working {
+                        return step;
+                    }
+                    applied.count();
+                    Step { changes: Vec::new(), ..step }
+                })
+            });
+        },
+    ),
+    rule(
+        "late-events-after-cancel",
+        "What a provider says after a cancel is still recorded.",
+        &["MR-CANCEL-20", "MR-EVENT-35", "MR-EXEC-17"],
+        |b, a| {
+            wrap(&mut b.decisions.emit, a, |reference, applied| {
+                Arc::new(move |situation, emission| {
+                    let mut step = reference(situation, emission);
+                    let execution = situation.store.execution(&emission.execution_id);
+                    if let Some(cancelled) = execution.filter(|execution| execution.status == Status::Cancelled) {
+                        applied.count();
+                        let running = crate::model_runtime::model::Execution { status: Status::Running, ..cancelled.clone() };
+                        step.changes.push(recorded(situation, &running, &emission.kind, emission.data.clone()));
+                    }
+                    step
+                })
+            });
+        },
+    ),
+    rule("cancel-reported-as-failure", "A cancelled execution has the status failed.", &["MR-CANCEL-3", "MR-EVENT-46"], |b, a| {
+        wrap(&mut b.rules.outcome.status, a, |reference, applied| {
+            Arc::new(move |fault| applied.instead_of(&reference(fault), Status::Failed))
+        });
+    }),
+    rule("cancel-by-another-code", "The error of a cancelled execution is internal_error.", &["MR-CANCEL-4", "MR-EVENT-46"], |b, a| {
+        told(b, a, |fault| fault.code = Code::InternalError);
+    }),
+    rule("cancel-is-retryable", "The error of a cancelled execution is retryable.", &["MR-CANCEL-5"], |b, a| {
+        told(b, a, |fault| fault.retryable = true);
+    }),
+    rule("cancel-falls-back", "A cancel is a failure of the attempt, and the next one begins.", &["MR-CANCEL-14"], |b, a| {
+        let end = Arc::clone(&b.decisions.end);
+        wrap(&mut b.decisions.cancel, a, |reference, applied| {
+            Arc::new(move |situation, execution_id| {
+                let step = reference(situation, execution_id);
+                let Some(execution) = situation.store.execution(execution_id).filter(|_| step.answer) else { return step };
+                let fault = Fault { retryable: true, ..Fault::cancelled() };
+                let ending = Ending { execution_id: execution_id.to_owned(), attempt: execution.attempt, result: Err(fault) };
+                let failed = end(situation, &ending);
+                let goes_on = failed.effects.iter().any(|effect| matches!(effect, Effect::Enter { .. }));
+                if applied.count_if(goes_on) { failed.answering(true) } else { step }
+            })
+        });
+    }),
+    rule("cancel-takes-equals", "A cancel ends all executions of the same request.", &["MR-CANCEL-16"], |b, a| {
+        wrap(&mut b.decisions.cancel, a, |reference, applied| {
+            Arc::new(move |situation, execution_id| {
+                let mut step = reference(situation, execution_id);
+                let Some(execution) = situation.store.execution(execution_id).filter(|_| step.answer) else { return step };
+                let equal = |other: &&crate::model_runtime::model::Execution| {
+                    other.id != execution.id && other.request.document == execution.request.document
+                };
+                for other in situation.store.executions().filter(equal) {
+                    let also = reference(situation, &other.id);
+                    applied.count_if(also.answer);
+                    step.changes.extend(also.changes);
+                    step.effects.extend(also.effects);
+                }
+                step
+            })
+        });
+    }),
+    rule(
+        "cancel-needs-a-running-provider",
+        "An execution that is being routed, or waits, cannot be cancelled.",
+        &["MR-CANCEL-11", "MR-CANCEL-21"],
+        |b, a| {
+            cancellable(b, a, |status, right| right && status != Status::Routing);
+        },
+    ),
+    rule(
+        "cancel-rewrites-the-end",
+        "A cancel of an execution that has succeeded cancels it.",
+        &["MR-CANCEL-9", "MR-EVENT-34", "MR-EXEC-17"],
+        |b, a| cancellable(b, a, |status, right| right || status == Status::Succeeded),
+    ),
+    rule("cancel-of-unknown-accepted", "A cancel of an execution that does not exist is accepted.", &["MR-CANCEL-6"], |b, a| {
+        wrap(&mut b.decisions.cancel, a, |reference, applied| {
+            Arc::new(move |situation, execution_id| {
+                let mut step = reference(situation, execution_id);
+                step.answer |= applied.count_if(situation.store.execution(execution_id).is_none());
+                step
+            })
+        });
+    }),
+    race(
+        "cancel-checked-then-written",
+        "Between the look at the status and the record of the end another end can come through.",
+        &["MR-CANCEL-17", "MR-CANCEL-19", "MR-EVENT-34"],
+        |b, a| {
+            wrap(&mut b.seams.step, a, |reference, applied| {
+                Arc::new(move |moment, changes| {
+                    if moment != Moment::Cancel || changes.is_empty() {
+                        return reference(moment, changes);
+                    }
+                    applied.count();
+                    vec![hold(0, milliseconds(25))]
+                })
+            });
+        },
+    ),
+    spelling("cancel-answered-with-200", "A cancel is answered with 200.", &["MR-CANCEL-1"], |b, a| {
+        answered(b, a, |answer| {
+            let accepted = answer.status == 202;
+            if accepted {
+                answer.status = 200;
+            }
+            accepted
+        });
+    }),
+    spelling("cancel-answered-without-status", "The answers to cancels have no status.", &["MR-CANCEL-2", "MR-CANCEL-7"], |b, a| {
+        answered(b, a, |answer| {
+            answer.body = b"{}".to_vec();
+            true
+        });
+    }),
+];
+
+/// Changes what is told of a cancellation.
+fn told(blueprint: &mut Blueprint, applied: &Applied, change: fn(&mut Fault)) {
+    wrap(&mut blueprint.rules.outcome.fault, applied, |reference, applied| {
+        Arc::new(move |fault| {
+            let mut changed = fault.clone();
+            if applied.count_if(fault.code == Code::Cancelled) {
+                change(&mut changed);
+            }
+            reference(&changed)
+        })
+    });
+}
+
+fn cancellable(blueprint: &mut Blueprint, applied: &Applied, decide: fn(Status, bool) -> bool) {
+    let decided = move |reference: bool, status| decide(status, reference);
+    // Deadlines go by the same rule, and stay as they are.
+    wrap(&mut blueprint.decisions.cancel, applied, |reference, applied| {
+        Arc::new(move |situation, execution_id| {
+            let mut rules = situation.rules.clone();
+            let right = Arc::clone(&situation.rules.cancellation.cancellable);
+            let counted = applied.clone();
+            rules.cancellation.cancellable = Arc::new(move |status| counted.instead_of(&right(status), decided(right(status), status)));
+            reference(&crate::model_runtime::machine::Situation { rules: &rules, ..*situation }, execution_id)
+        })
+    });
+}
+
+/// Changes the answers to cancels; `change` says whether it did.
+fn answered(blueprint: &mut Blueprint, applied: &Applied, change: fn(&mut crate::model_runtime::wire::Answer) -> bool) {
+    wrap(&mut blueprint.wire.answer, applied, |reference, applied| {
+        Arc::new(move |asked, answer| {
+            let mut answer = reference(asked, answer);
+            if asked.path.ends_with("/cancel") {
+                applied.count_if(change(&mut answer));
+            }
+            answer
+        })
+    });
+}

@@ -1,0 +1,156 @@
+//! Deadlines that do not bind, bind too early, or are told wrongly.
+
+use super::{Entry, rule, wrap};
+use crate::applied::Applied;
+use crate::model_runtime::Blueprint;
+use crate::model_runtime::machine::{Effect, Ending, Situation, Step, fail};
+use crate::model_runtime::model::{Execution, Status};
+use crate::model_runtime::problem::{Code, Fault};
+use std::sync::Arc;
+
+pub(super) static DEFECTS: &[Entry] = &[
+    rule(
+        "deadline-ignored",
+        "deadline_ms is not looked at.",
+        &["MR-DEAD-1", "MR-DEAD-2", "MR-DEAD-3", "MR-DEAD-6", "MR-DEAD-7", "MR-DEAD-10"],
+        |b, a| {
+            wrap(&mut b.rules.cancellation.time_allowed, a, |reference, applied| {
+                Arc::new(move |deadline| applied.instead_of(&reference(deadline), None))
+            });
+        },
+    ),
+    rule(
+        "deadline-between-attempts",
+        "A deadline is looked at when an attempt has ended.",
+        &["MR-DEAD-1", "MR-DEAD-2", "MR-DEAD-3", "MR-DEAD-7", "MR-DEAD-10"],
+        |b, a| {
+            expire(b, a, |_, _, _| Some(Step::unchanged(())));
+            wrap(&mut b.decisions.end, a, |reference, _| {
+                Arc::new(move |situation, ending| {
+                    let step = reference(situation, ending);
+                    let execution = situation.store.execution(&ending.execution_id);
+                    let late = |execution: &&Execution| over(situation, execution) && !step.changes.is_empty();
+                    match execution.filter(late) {
+                        Some(execution) => fail(situation, execution, &Fault::deadline()),
+                        None => step,
+                    }
+                })
+            });
+        },
+    ),
+    rule(
+        "deadline-is-a-request",
+        "A deadline only tells the provider; one that does not listen may still succeed.",
+        &["MR-DEAD-8"],
+        |b, a| {
+            expire(b, a, |_, execution, step| (execution.status == Status::Running).then(|| Step { changes: Vec::new(), ..step.clone() }));
+            // A provider that listens ends as cancelled: it is told what it was.
+            wrap(&mut b.decisions.end, a, |reference, _| {
+                Arc::new(move |situation, ending| {
+                    let execution = situation.store.execution(&ending.execution_id);
+                    let stopped = ending.result.as_ref().is_err_and(|fault| fault.code == Code::Cancelled);
+                    let late = execution.is_some_and(|execution| over(situation, execution)) && stopped;
+                    let result = if late { Err(Fault::deadline()) } else { ending.result.clone() };
+                    reference(situation, &Ending { result, ..ending.clone() })
+                })
+            });
+        },
+    ),
+    rule("deadline-anew-for-each-attempt", "Every attempt has the whole time.", &["MR-DEAD-6"], |b, a| {
+        wrap(&mut b.decisions.end, a, |reference, applied| {
+            Arc::new(move |situation, ending| {
+                let mut step = reference(situation, ending);
+                let again = step.effects.iter().any(|effect| matches!(effect, Effect::Enter { .. }));
+                let execution = situation.store.execution(&ending.execution_id).filter(|_| again);
+                let time = execution.and_then(|execution| (situation.rules.cancellation.time_allowed)(execution.request.deadline_ms));
+                if let Some(milliseconds) = time {
+                    applied.count();
+                    step.effects.push(Effect::Watch { execution_id: ending.execution_id.clone(), milliseconds });
+                }
+                step
+            })
+        });
+        // The first watch belongs to the first attempt: a later one has its own, which comes later.
+        expire(b, a, |situation, execution, _| {
+            let selected = situation.store.log(&execution.id).iter().rev().find(|event| event.kind == "route.selected")?;
+            let of_attempt = situation.now.as_millisecond() - selected.time.as_millisecond();
+            let time = i64::try_from(execution.request.deadline_ms?).ok()?;
+            (execution.attempt > 1 && of_attempt < time).then(|| Step::unchanged(()))
+        });
+    }),
+    rule("deadline-at-half-time", "A deadline strikes when half of the time is over.", &["MR-DEAD-5", "MR-DEAD-12"], |b, a| {
+        wrap(&mut b.rules.cancellation.time_allowed, a, |reference, applied| {
+            Arc::new(move |deadline| {
+                let right = reference(deadline);
+                applied.instead_of(&right, right.map(|time| time / 2))
+            })
+        });
+    }),
+    rule("waiting-is-free", "The time that an execution waits for room does not count.", &["MR-DEAD-10"], |b, a| {
+        expire(b, a, |_, execution, _| (execution.status == Status::Routing).then(|| Step::unchanged(())));
+    }),
+    rule("deadline-falls-back", "After its deadline an execution goes to the next candidate.", &["MR-DEAD-4"], |b, a| {
+        let end = Arc::clone(&b.decisions.end);
+        wrap(&mut b.decisions.expire, a, |reference, applied| {
+            Arc::new(move |situation, execution_id| {
+                let step = reference(situation, execution_id);
+                let Some(execution) = situation.store.execution(execution_id).filter(|_| !step.changes.is_empty()) else { return step };
+                let fault = Fault { retryable: true, ..Fault::deadline() };
+                let ending = Ending { execution_id: execution_id.to_owned(), attempt: execution.attempt, result: Err(fault) };
+                let failed = end(situation, &ending);
+                let goes_on = failed.effects.iter().any(|effect| matches!(effect, Effect::Enter { .. }));
+                if applied.count_if(goes_on) { failed } else { step }
+            })
+        });
+    }),
+    rule("deadline-by-another-code", "The error of an expired deadline is provider_unavailable.", &["MR-DEAD-2"], |b, a| {
+        told(b, a, |fault| fault.code = Code::ProviderUnavailable);
+    }),
+    rule("deadline-is-retryable", "The error of an expired deadline is retryable.", &["MR-DEAD-3"], |b, a| {
+        told(b, a, |fault| fault.retryable = true);
+    }),
+    rule("deadline-cancels", "An expired deadline is a cancellation.", &["MR-DEAD-1", "MR-DEAD-2"], |b, a| {
+        let cancel = Arc::clone(&b.decisions.cancel);
+        wrap(&mut b.decisions.expire, a, |_reference, applied| {
+            Arc::new(move |situation, execution_id| {
+                let step = cancel(situation, execution_id);
+                applied.count_if(step.answer);
+                step.answering(())
+            })
+        });
+    }),
+];
+
+/// Whether the time of an execution is over.
+fn over(situation: &Situation, execution: &Execution) -> bool {
+    let elapsed = situation.now.as_millisecond() - execution.created_at.as_millisecond();
+    execution.request.deadline_ms.and_then(|time| i64::try_from(time).ok()).is_some_and(|time| elapsed >= time)
+}
+
+type Expiry = fn(&Situation, &Execution, &Step<()>) -> Option<Step<()>>;
+
+/// Decides about a time that is up, given what the reference decided; `None` where nothing differs.
+fn expire(blueprint: &mut Blueprint, applied: &Applied, decide: Expiry) {
+    wrap(&mut blueprint.decisions.expire, applied, |reference, applied| {
+        Arc::new(move |situation, execution_id| {
+            let step = reference(situation, execution_id);
+            let execution = situation.store.execution(execution_id).filter(|_| !step.changes.is_empty());
+            let decided = execution.and_then(|execution| decide(situation, execution, &step));
+            applied.count_if(decided.is_some());
+            decided.unwrap_or(step)
+        })
+    });
+}
+
+/// Changes what is told of an expired deadline.
+fn told(blueprint: &mut Blueprint, applied: &Applied, change: fn(&mut Fault)) {
+    wrap(&mut blueprint.rules.outcome.fault, applied, |reference, applied| {
+        Arc::new(move |fault| {
+            let mut changed = fault.clone();
+            if applied.count_if(fault.code == Code::DeadlineExceeded) {
+                change(&mut changed);
+            }
+            reference(&changed)
+        })
+    });
+}

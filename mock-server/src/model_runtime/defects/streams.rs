@@ -1,0 +1,162 @@
+//! Streams that lose events, repeat them, end at the wrong time, or are spelled wrongly.
+
+use super::{Entry, milliseconds, race, rule, spelling, wrap};
+use crate::model_runtime::model::event;
+use crate::model_runtime::wire::Frame;
+use std::sync::Arc;
+
+/// How many events a reader may be behind where readers have a buffer.
+const BUFFER: usize = 64;
+
+pub(super) static DEFECTS: &[Entry] = &[
+    rule(
+        "stream-is-backlog",
+        "A stream ends when it has brought what was there.",
+        &["MR-STREAM-7", "MR-STREAM-8", "MR-STREAM-13", "MR-CURSOR-15"],
+        |b, a| {
+            wrap(&mut b.rules.streaming.ends, a, |reference, applied| {
+                Arc::new(move |progress| {
+                    applied.instead_of(&reference(progress), reference(progress) || progress.position >= progress.length)
+                })
+            });
+        },
+    ),
+    rule(
+        "stream-without-backlog",
+        "A stream brings only what happens after it was opened.",
+        &["MR-STREAM-6", "MR-STREAM-9", "MR-STREAM-13", "MR-STREAM-16", "MR-CURSOR-1", "MR-CURSOR-4", "MR-CURSOR-5"],
+        |b, a| {
+            wrap(&mut b.rules.streaming.batch, a, |reference, applied| {
+                Arc::new(move |progress, limit| {
+                    if progress.live {
+                        return reference(progress, limit);
+                    }
+                    applied.count_if(progress.length > progress.position);
+                    progress.length..progress.length
+                })
+            });
+        },
+    ),
+    rule("stream-outlives-failure", "Only execution.completed ends a stream.", &["MR-STREAM-7"], |b, a| {
+        wrap(&mut b.rules.streaming.ends, a, |reference, applied| {
+            Arc::new(move |progress| {
+                let failed = progress.newest.as_ref().is_some_and(|newest| newest.kind == event::FAILED);
+                applied.instead_of(&reference(progress), reference(progress) && !failed)
+            })
+        });
+    }),
+    rule(
+        "stream-without-terminal-event",
+        "A stream closes when the execution ends, before the terminal event is written to it.",
+        &["MR-STREAM-7", "MR-STREAM-9", "MR-STREAM-13"],
+        |b, a| {
+            let last = |progress: &crate::model_runtime::rules::streaming::Progress| {
+                let ended = progress.newest.as_ref().is_some_and(|newest| event::is_terminal(&newest.kind));
+                progress.length - usize::from(ended)
+            };
+            wrap(&mut b.rules.streaming.batch, a, |reference, applied| {
+                Arc::new(move |progress, limit| {
+                    let right = reference(progress, limit);
+                    let short = right.start.min(last(progress))..right.end.min(last(progress));
+                    applied.instead_of(&right, short)
+                })
+            });
+            wrap(&mut b.rules.streaming.ends, a, |reference, _| {
+                Arc::new(move |progress| reference(progress) || last(progress) < progress.length && progress.position >= last(progress))
+            });
+        },
+    ),
+    rule(
+        "readers-have-a-buffer",
+        "A reader that is more than 64 events behind loses the oldest.",
+        &["MR-STREAM-6", "MR-STREAM-9", "MR-CURSOR-1"],
+        |b, a| {
+            wrap(&mut b.rules.streaming.batch, a, |reference, applied| {
+                Arc::new(move |progress, limit| {
+                    let right = reference(progress, limit);
+                    let start = right.start.max(progress.length.saturating_sub(BUFFER));
+                    applied.instead_of(&right, start..start.saturating_add(limit).min(progress.length))
+                })
+            });
+        },
+    ),
+    race(
+        "seam-loses",
+        "What is recorded between the end of the backlog and the subscription is lost.",
+        &["MR-STREAM-8", "MR-STREAM-13", "MR-CURSOR-1"],
+        |b, a| {
+            b.seams.live = Arc::new(|_| Some(milliseconds(40)));
+            wrap(&mut b.rules.streaming.live_from, a, |reference, applied| {
+                Arc::new(move |progress| {
+                    let terminal = progress.newest.as_ref().is_some_and(|newest| event::is_terminal(&newest.kind));
+                    // The end itself is found by looking at the status.
+                    let head = if terminal { progress.length.saturating_sub(1) } else { progress.length };
+                    applied.instead_of(&reference(progress), head.max(progress.position))
+                })
+            });
+        },
+    ),
+    rule("leaving-cancels", "A reader that goes away cancels the execution.", &["MR-STREAM-10", "MR-STREAM-11"], |b, a| {
+        wrap(&mut b.rules.streaming.leaving_cancels, a, |_reference, applied| {
+            Arc::new(move || {
+                applied.count();
+                true
+            })
+        });
+    }),
+    spelling("stream-as-plain-text", "A stream is answered as text/plain.", &["MR-STREAM-2"], |b, a| {
+        wrap(&mut b.wire.answer, a, |reference, applied| {
+            Arc::new(move |asked, answer| {
+                let mut answer = reference(asked, answer);
+                let stream = answer.headers.iter().any(|(_, value)| value.starts_with("text/event-stream"));
+                if applied.count_if(stream) {
+                    answer.set_header("content-type", "text/plain");
+                }
+                answer
+            })
+        });
+    }),
+    spelling("frames-named-message", "The event field of every frame is \"message\".", &["MR-STREAM-5"], |b, a| {
+        wrap(&mut b.wire.frame, a, |reference, applied| {
+            Arc::new(move |wire, frame| {
+                applied.count();
+                reference(wire, &Frame { kind: "message".to_owned(), ..frame.clone() })
+            })
+        });
+    }),
+    spelling("frame-ids-from-zero", "The id field of a frame counts from zero.", &["MR-STREAM-4"], |b, a| {
+        wrap(&mut b.wire.frame, a, |reference, applied| {
+            Arc::new(move |wire, frame| {
+                applied.count();
+                reference(wire, &Frame { sequence: frame.sequence.saturating_sub(1), ..frame.clone() })
+            })
+        });
+    }),
+    spelling(
+        "last-frame-torn",
+        "The terminal frame lacks its empty line, so that no reader dispatches it.",
+        &["MR-STREAM-7", "MR-STREAM-9"],
+        |b, a| {
+            wrap(&mut b.wire.frame, a, |reference, applied| {
+                Arc::new(move |wire, frame| {
+                    let mut bytes = reference(wire, frame);
+                    if applied.count_if(event::is_terminal(&frame.kind)) {
+                        bytes.pop();
+                    }
+                    bytes
+                })
+            });
+        },
+    ),
+    spelling("frame-cut-in-two", "A frame of a usage report is split into two by an empty line.", &["MR-STREAM-3"], |b, a| {
+        wrap(&mut b.wire.frame, a, |reference, applied| {
+            Arc::new(move |wire, frame| {
+                let bytes = reference(wire, frame);
+                if applied.count_if(frame.kind == event::USAGE) {
+                    return String::from_utf8_lossy(&bytes).replacen(",\"", ",\n\n\"", 1).into_bytes();
+                }
+                bytes
+            })
+        });
+    }),
+];
