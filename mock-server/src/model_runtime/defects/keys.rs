@@ -5,7 +5,7 @@ use crate::applied::Applied;
 use crate::model_runtime::Blueprint;
 use crate::model_runtime::machine::{Change, Effect, KeyUse, Situation, Step, Submission, Submitted};
 use crate::model_runtime::model::{Request, Status};
-use crate::model_runtime::problem::{Fault, Problem};
+use crate::model_runtime::problem::Problem;
 use crate::model_runtime::seams::Moment;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "replay-recorded",
         "A replay is recorded in the history of the execution, while it runs.",
-        &["MR-IDEM-9", "MR-EVENT-33"],
+        &["MR-IDEM-9", "MR-EVENT-10"],
         |b, a| {
             decide(b, a, |situation, _, step| {
                 let submitted = step.answer.as_ref().ok().filter(|submitted| submitted.replay)?;
