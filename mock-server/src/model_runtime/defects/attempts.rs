@@ -112,28 +112,23 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
-    rule(
-        "last-attempt-failed-twice",
-        "The last failing attempt has a route.attempt_failed too.",
-        &["MR-ROUTE-42", "MR-ROUTE-43"],
-        |b, a| {
-            wrap(&mut b.decisions.end, a, |reference, applied| {
-                Arc::new(move |situation, ending| {
-                    let mut step = reference(situation, ending);
-                    let execution = situation.store.execution(&ending.execution_id);
-                    let (Some(execution), Err(fault)) = (execution, &ending.result) else { return step };
-                    let again = fault.retryable && execution.attempt > 1 && ends(&step.changes);
-                    let Some(target) = execution.target().filter(|_| again) else { return step };
-                    applied.count();
-                    let outcome = &situation.rules.outcome;
-                    let data = (outcome.attempt_failed)(outcome, target, execution.attempt, fault);
-                    let back = Execution { status: Status::Routing, ..execution.clone() };
-                    step.changes.insert(0, recorded(situation, &back, event::ATTEMPT_FAILED, data));
-                    step
-                })
-            });
-        },
-    ),
+    rule("last-attempt-failed-twice", "The last failing attempt has a route.attempt_failed too.", &["MR-ROUTE-42"], |b, a| {
+        wrap(&mut b.decisions.end, a, |reference, applied| {
+            Arc::new(move |situation, ending| {
+                let mut step = reference(situation, ending);
+                let execution = situation.store.execution(&ending.execution_id);
+                let (Some(execution), Err(fault)) = (execution, &ending.result) else { return step };
+                let again = fault.retryable && execution.attempt > 1 && ends(&step.changes);
+                let Some(target) = execution.target().filter(|_| again) else { return step };
+                applied.count();
+                let outcome = &situation.rules.outcome;
+                let data = (outcome.attempt_failed)(outcome, target, execution.attempt, fault);
+                let back = Execution { status: Status::Routing, ..execution.clone() };
+                step.changes.insert(0, recorded(situation, &back, event::ATTEMPT_FAILED, data));
+                step
+            })
+        });
+    }),
     rule("attempts-from-zero", "Attempts are counted from 0.", &["MR-EVENT-22", "MR-ROUTE-44"], |b, a| {
         wrap(&mut b.rules.outcome.selected, a, |reference, applied| {
             Arc::new(move |target, attempt| {
@@ -175,7 +170,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
-    rule("selection-not-told", "Of an attempt after the first no route.selected is recorded.", &["MR-ROUTE-43", "MR-ROUTE-45"], |b, a| {
+    rule("selection-not-told", "Of an attempt after the first no route.selected is recorded.", &["MR-ROUTE-43"], |b, a| {
         wrap(&mut b.rules.events.appended, a, |reference, applied| {
             Arc::new(move |log, new| {
                 let later = new.kind == event::SELECTED && log.iter().any(|event| event.kind == event::ATTEMPT_FAILED);
@@ -186,7 +181,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "all-failed-is-unavailable",
         "When all attempts fail, the execution fails for want of a candidate.",
-        &["MR-ROUTE-41", "MR-ERR-17"],
+        &["MR-ROUTE-41", "MR-ERR-16", "MR-ERR-17"],
         |b, a| {
             wrap(&mut b.decisions.end, a, |reference, applied| {
                 Arc::new(move |situation, ending| {

@@ -68,7 +68,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         has(b, a, Feature::Tools);
     }),
     rule("structured-output-not-required", "That structured output is required does not count.", &["MR-ROUTE-12"], |b, a| {
-        has(b, a, Feature::StructuredOutput)
+        has(b, a, Feature::StructuredOutput);
     }),
     rule("async-not-required", "That asynchrony is required does not count.", &["MR-ROUTE-13"], |b, a| {
         has(b, a, Feature::Async);

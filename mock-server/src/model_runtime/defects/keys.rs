@@ -35,7 +35,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "replay-recorded",
         "A replay is recorded in the history of the execution, while it runs.",
-        &["MR-IDEM-9", "MR-EVENT-33"],
+        &["MR-IDEM-9", "MR-EVENT-10"],
         |b, a| {
             decide(b, a, |situation, _, step| {
                 let submitted = step.answer.as_ref().ok().filter(|submitted| submitted.replay)?;
