@@ -31,6 +31,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use proofmark_reports::model::{Level, Outcome, Report, Status, TargetReport};
 use proofmark_reports::terminal;
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -125,19 +126,25 @@ impl Conformance {
         let suite = match self.prepare() {
             Ok(suite) => suite,
             Err(error) => {
-                anstream::eprint!("{}", error.render());
+                tell(&error.render());
                 return ExitCode::from(error.exit_code());
             }
         };
         let conclusion = libtest_mimic::run(&arguments, suite.trials());
         match suite.whole() {
             Err(text) if !arguments.list && !conclusion.has_failed() => {
-                anstream::eprint!("{text}");
+                tell(&text);
                 ExitCode::FAILURE
             }
             _ => conclusion.exit_code(),
         }
     }
+}
+
+/// As a test's `main` does, and nothing else here.
+fn tell(text: &str) {
+    // Who cannot be told still gets the exit code.
+    let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
 /// A target that is ready to be checked, case by case.

@@ -64,7 +64,8 @@ fn dependencies(room: &str, section: fn(&str) -> bool) -> BTreeSet<String> {
 fn every_room_is_known() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let members = manifest.lines().find(|line| line.starts_with("members = ")).unwrap();
-    let members: BTreeSet<&str> = members.split('"').skip(1).step_by(2).collect();
+    // What shows how to use a room is none.
+    let members: BTreeSet<&str> = members.split('"').skip(1).step_by(2).filter(|member| !member.contains("/examples/")).collect();
     assert_eq!(members, DOORS.iter().map(|(room, _)| *room).collect());
 }
 

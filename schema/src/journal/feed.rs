@@ -111,7 +111,7 @@ mod tests {
     fn chunks_are_whole_lines_and_nothing_is_lost() {
         let line = |n: usize| format!("{}\n", "x".repeat(n * 7919 % 90_000));
         for end in ["", "last"] {
-            let text = (0..60).map(line).collect::<String>() + end;
+            let text = (0..120).map(line).collect::<String>() + end;
             for step in [1_000_000, 4096, 977] {
                 let chunks = chunks(Drip(text.as_bytes(), step), LONGEST_LINE);
                 assert!(chunks.len() > 5);
