@@ -69,7 +69,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("progress-not-recorded", "Progress is not recorded.", &["MR-EVENT-49"], |b, a| {
         appended(b, a, |_, new| (new.kind == event::PROGRESS).then(Vec::new));
     }),
-    rule("selected-while-running", "route.selected has the status running.", &["MR-EVENT-11"], |b, a| {
+    rule("selected-while-running", "route.selected has the status running.", &["MR-EVENT-11", "MR-EXEC-18"], |b, a| {
         status(b, a, event::SELECTED, Status::Running);
     }),
     rule("accepted-while-routing", "execution.accepted has the status routing.", &["MR-EVENT-10"], |b, a| {
@@ -91,7 +91,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             }
         });
     }),
-    rule("selected-without-attempt", "route.selected has no attempt.", &["MR-EVENT-22", "MR-ROUTE-44", "MR-ROUTE-45"], |b, a| {
+    rule("selected-without-attempt", "route.selected has no attempt.", &["MR-EVENT-22", "MR-ROUTE-44"], |b, a| {
         data(b, a, event::SELECTED, |data| drop(data.remove("attempt")));
     }),
     rule("index-as-text", "output_index is a text.", &["MR-EVENT-24"], |b, a| {
