@@ -88,7 +88,7 @@ fn facts(models: &[Model], completes: Option<&Value>) -> BTreeMap<String, Value>
     for name in CAPABILITIES {
         let lacking = abilities.iter().find_map(|ability| {
             let with = able(models, ability);
-            (!with.iter().any(|model| model.capabilities.contains(*name))).then(|| request(ability, plain_input(&with)?)).flatten()
+            (!with.iter().any(|model| model.capabilities.contains(*name))).then(|| request(ability, &plain_input(&with)?)).flatten()
         });
         facts.extend(lacking.map(|request| (format!("lacks-{}", name.replace('_', "-")), request)));
     }
@@ -159,7 +159,7 @@ fn plain_input(models: &[&Model]) -> Option<Value> {
     MODALITIES.iter().find(|kind| models.iter().any(|model| model.inputs.contains(**kind))).map(|kind| part(kind))
 }
 
-fn request(ability: &str, part: Value) -> Option<Value> {
+fn request(ability: &str, part: &Value) -> Option<Value> {
     part.is_object().then(|| json!({ "ability": ability, "input": [part] }))
 }
 
@@ -240,7 +240,7 @@ async fn completes(session: &Arc<Session>, models: &[Model]) -> Option<Value> {
     let mut abilities: Vec<&String> = texts.flat_map(|model| &model.abilities).collect();
     abilities.dedup();
     for ability in abilities.into_iter().take(TRIED) {
-        let stimulus = request(ability, part("text"))?;
+        let stimulus = request(ability, &part("text"))?;
         if try_run(session, &stimulus).await.is_some() {
             return Some(stimulus);
         }

@@ -48,6 +48,8 @@ const BY_TIMING: &[(&str, &[&str])] = &[
             "HR-ACTION-42",
         ],
     ),
+    // Whether the first run has ended when the second request comes is a matter of time.
+    ("succeeded-key-is-free", &["MR-IDEM-34", "MR-IDEM-36"]),
     ("state-before-event", &["HR-ACTION-43"]),
     ("success-overtakes-cancel", &["HR-CANCEL-25"]),
     ("words-after-completion", &["HR-STREAM-3"]),

@@ -10,7 +10,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
-    rule("sequence-anew-after-fallback", "Each attempt counts its events from 1.", &["MR-EVENT-7", "MR-CURSOR-1"], |b, a| {
+    rule("sequence-anew-after-fallback", "Each attempt counts its events from 1.", &["MR-EVENT-35", "MR-EVENT-36"], |b, a| {
         wrap(&mut b.rules.events.sequence, a, |reference, applied| {
             Arc::new(move |log, of_all| {
                 let right = reference(log, of_all);
@@ -19,7 +19,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
-    rule("progress-not-numbered", "Progress has the number of the event before it.", &["MR-EVENT-7"], |b, a| {
+    rule("progress-not-numbered", "Progress has the number of the event before it.", &["MR-EVENT-36"], |b, a| {
         wrap(&mut b.rules.events.sequence, a, |reference, applied| {
             Arc::new(move |log, of_all| {
                 let right = reference(log, of_all);
@@ -34,7 +34,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("acceptance-recorded-twice", "A history has execution.accepted twice.", &["MR-EVENT-33"], |b, a| {
         appended(b, a, |_, new| (new.kind == event::ACCEPTED).then(|| vec![new.clone(), new.clone()]));
     }),
-    rule("failure-recorded-twice", "A failure is recorded twice.", &["MR-EVENT-34"], |b, a| {
+    rule("failure-recorded-twice", "A failure is recorded twice.", &["MR-EVENT-34", "MR-EXEC-13"], |b, a| {
         appended(b, a, |_, new| (new.kind == event::FAILED && new.status == Status::Failed).then(|| vec![new.clone(), new.clone()]));
     }),
     rule("end-not-last", "A usage report follows the end of a success.", &["MR-EVENT-35", "MR-EXEC-13"], |b, a| {
@@ -63,13 +63,13 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("tool-start-not-recorded", "The start of a tool call is not recorded.", &["MR-EVENT-48", "MR-MAT-8"], |b, a| {
+    rule("tool-start-not-recorded", "The start of a tool call is not recorded.", &["MR-EVENT-48"], |b, a| {
         appended(b, a, |_, new| (new.kind == event::TOOL_STARTED).then(Vec::new));
     }),
     rule("progress-not-recorded", "Progress is not recorded.", &["MR-EVENT-49"], |b, a| {
         appended(b, a, |_, new| (new.kind == event::PROGRESS).then(Vec::new));
     }),
-    rule("selected-while-running", "route.selected has the status running.", &["MR-EVENT-11"], |b, a| {
+    rule("selected-while-running", "route.selected has the status running.", &["MR-EVENT-11", "MR-EXEC-18"], |b, a| {
         status(b, a, event::SELECTED, Status::Running);
     }),
     rule("accepted-while-routing", "execution.accepted has the status routing.", &["MR-EVENT-10"], |b, a| {
@@ -91,7 +91,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             }
         });
     }),
-    rule("selected-without-attempt", "route.selected has no attempt.", &["MR-EVENT-22", "MR-ROUTE-44", "MR-ROUTE-45"], |b, a| {
+    rule("selected-without-attempt", "route.selected has no attempt.", &["MR-EVENT-22", "MR-ROUTE-44"], |b, a| {
         data(b, a, event::SELECTED, |data| drop(data.remove("attempt")));
     }),
     rule("index-as-text", "output_index is a text.", &["MR-EVENT-24"], |b, a| {

@@ -54,7 +54,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
-    rule("everything-marked-as-replay", "A new execution with a key says that it is a replay.", &["MR-START-6"], |b, a| {
+    rule("everything-marked-as-replay", "A new execution with a key says that it is a replay.", &["MR-START-6", "MR-IDEM-35"], |b, a| {
         wrap(&mut b.rules.views.submission, a, |reference, applied| {
             Arc::new(move |views, execution, replay| {
                 applied.count_if(!replay);
@@ -74,7 +74,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("cancelled-key-is-free", "A key whose execution was cancelled makes a new one.", &["MR-IDEM-4"], |b, a| {
         free_after(b, a, Status::Cancelled);
     }),
-    rule("succeeded-key-is-free", "A key whose execution has succeeded makes a new one.", &["MR-IDEM-2", "MR-IDEM-20"], |b, a| {
+    rule("succeeded-key-is-free", "A key whose execution has succeeded makes a new one.", &["MR-IDEM-2"], |b, a| {
         free_after(b, a, Status::Succeeded);
     }),
     rule("running-key-is-refused", "A key whose execution still runs is refused.", &["MR-IDEM-1"], |b, a| {
@@ -96,7 +96,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     race(
         "key-checked-then-filed",
         "Between the look at the key and the record of the execution another request with that key can come through.",
-        &["MR-IDEM-34", "MR-IDEM-35", "MR-IDEM-36"],
+        &["MR-IDEM-34", "MR-IDEM-36"],
         |b, a| {
             wrap(&mut b.seams.step, a, |reference, applied| {
                 Arc::new(move |moment, changes| {
