@@ -43,17 +43,12 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("result-without-usage", "The usage of a result is always empty.", &["MR-RESULT-17"], |b, a| {
         result(b, a, |_, document| set(document, "usage", json!([])));
     }),
-    rule(
-        "result-of-text-only",
-        "A result has the texts, and the tool calls are in the snapshot only.",
-        &["MR-RESULT-12", "MR-MAT-8", "MR-MAT-19"],
-        |b, a| {
-            result(b, a, |_, document| {
-                let calls = document["result"]["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
-                calls && set(&mut document["result"], "tool_calls", json!([]))
-            });
-        },
-    ),
+    rule("result-of-text-only", "A result has the texts, and the tool calls are in the snapshot only.", &["MR-RESULT-12"], |b, a| {
+        result(b, a, |_, document| {
+            let calls = document["result"]["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+            calls && set(&mut document["result"], "tool_calls", json!([]))
+        });
+    }),
 ];
 
 /// Answers a result in further states.

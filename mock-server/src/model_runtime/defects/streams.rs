@@ -48,7 +48,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "stream-without-terminal-event",
         "A stream closes when the execution ends, before the terminal event is written to it.",
-        &["MR-STREAM-7", "MR-STREAM-9", "MR-STREAM-13"],
+        &["MR-STREAM-7"],
         |b, a| {
             let last = |progress: &crate::model_runtime::rules::streaming::Progress| {
                 let ended = progress.newest.as_ref().is_some_and(|newest| event::is_terminal(&newest.kind));
@@ -132,22 +132,17 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
-    spelling(
-        "last-frame-torn",
-        "The terminal frame lacks its empty line, so that no reader dispatches it.",
-        &["MR-STREAM-7", "MR-STREAM-9"],
-        |b, a| {
-            wrap(&mut b.wire.frame, a, |reference, applied| {
-                Arc::new(move |wire, frame| {
-                    let mut bytes = reference(wire, frame);
-                    if applied.count_if(event::is_terminal(&frame.kind)) {
-                        bytes.pop();
-                    }
-                    bytes
-                })
-            });
-        },
-    ),
+    spelling("last-frame-torn", "The terminal frame lacks its empty line, so that no reader dispatches it.", &["MR-STREAM-7"], |b, a| {
+        wrap(&mut b.wire.frame, a, |reference, applied| {
+            Arc::new(move |wire, frame| {
+                let mut bytes = reference(wire, frame);
+                if applied.count_if(event::is_terminal(&frame.kind)) {
+                    bytes.pop();
+                }
+                bytes
+            })
+        });
+    }),
     spelling("frame-cut-in-two", "A frame of a usage report is split into two by an empty line.", &["MR-STREAM-3"], |b, a| {
         wrap(&mut b.wire.frame, a, |reference, applied| {
             Arc::new(move |wire, frame| {
