@@ -2,9 +2,8 @@
 
 use super::{Entry, rule, wrap};
 use crate::applied::Applied;
-use crate::json::JsonObject;
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::machine::{Change, Step, event as recorded, fail};
+use crate::model_runtime::machine::{Change, event as recorded, fail};
 use crate::model_runtime::model::{Execution, Preferences, Status, event};
 use crate::model_runtime::problem::Fault;
 use crate::model_runtime::rules::routing::Chance;
@@ -29,12 +28,12 @@ pub(super) static DEFECTS: &[Entry] = &[
             right.max(most.min(candidates))
         });
     }),
-    rule("one-attempt-more", "There is one attempt more than max_attempts.", &["MR-ROUTE-39"], |b, a| {
+    rule("one-attempt-more", "There is one attempt more than max_attempts.", &["MR-ERR-17", "MR-ROUTE-39"], |b, a| {
         attempts(b, a, |preferences, candidates, right| {
             if preferences.max_attempts.is_some() && preferences.allow_fallback == Some(true) { (right + 1).min(candidates) } else { right }
         });
     }),
-    rule("max-attempts-ignored", "max_attempts is not looked at.", &["MR-ROUTE-39"], |b, a| {
+    rule("max-attempts-ignored", "max_attempts is not looked at.", &["MR-ERR-17", "MR-ROUTE-39"], |b, a| {
         attempts(b, a, |preferences, candidates, right| if preferences.allow_fallback == Some(true) { candidates } else { right });
     }),
     rule("no-fallback", "There is one attempt, whatever is allowed.", &["MR-ROUTE-30", "MR-ROUTE-36", "MR-ROUTE-37"], |b, a| {
@@ -96,21 +95,6 @@ pub(super) static DEFECTS: &[Entry] = &[
     }),
     rule("budget-ignored", "The retry budget is not looked at.", &["MR-ROUTE-40"], |b, a| {
         wrap(&mut b.rules.routing.in_time, a, |reference, applied| Arc::new(move |chance| applied.instead_of(&reference(chance), true)));
-    }),
-    rule("first-error-told", "When all attempts fail, the error of the first one is told.", &["MR-ROUTE-41", "MR-ERR-17"], |b, a| {
-        wrap(&mut b.decisions.end, a, |reference, applied| {
-            Arc::new(move |situation, ending| {
-                let step = reference(situation, ending);
-                let first = situation.store.log(&ending.execution_id).iter().find(|event| event.kind == event::ATTEMPT_FAILED);
-                let Some(error) = first.and_then(|event| event.data.get("error")).cloned() else { return step };
-                retold(step, |kind, data| {
-                    if kind == event::FAILED {
-                        applied.count_if(data.get("error") != Some(&error));
-                        data.insert("error".to_owned(), error.clone());
-                    }
-                })
-            })
-        });
     }),
     rule("last-attempt-failed-twice", "The last failing attempt has a route.attempt_failed too.", &["MR-ROUTE-42"], |b, a| {
         wrap(&mut b.decisions.end, a, |reference, applied| {
@@ -181,7 +165,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "all-failed-is-unavailable",
         "When all attempts fail, the execution fails for want of a candidate.",
-        &["MR-ROUTE-41", "MR-ERR-16", "MR-ERR-17"],
+        &["MR-ERR-16", "MR-ROUTE-41"],
         |b, a| {
             wrap(&mut b.decisions.end, a, |reference, applied| {
                 Arc::new(move |situation, ending| {
@@ -202,16 +186,6 @@ pub(super) static DEFECTS: &[Entry] = &[
 /// Whether changes end an execution with a failure.
 fn ends(changes: &[Change]) -> bool {
     changes.iter().any(|change| matches!(change, Change::Event(event) if event.kind == event::FAILED))
-}
-
-/// A step whose events have other data.
-fn retold(mut step: Step<()>, change: impl Fn(&str, &mut JsonObject)) -> Step<()> {
-    for row in &mut step.changes {
-        if let Change::Event(event) = row {
-            change(&event.kind, &mut event.data);
-        }
-    }
-    step
 }
 
 type Count = fn(&Preferences, usize, usize) -> usize;

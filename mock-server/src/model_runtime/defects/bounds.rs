@@ -33,7 +33,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("attempts-up-to-31", "At most 31 attempts may be asked for.", &["MR-VAL-60"], |b, a| moved(b, a, Bound::Attempts, 1..=31)),
     rule("attempts-up-to-33", "33 attempts may be asked for.", &["MR-VAL-62"], |b, a| moved(b, a, Bound::Attempts, 1..=33)),
     rule("attempts-from-0", "No attempts at all may be asked for.", &["MR-VAL-61"], |b, a| moved(b, a, Bound::Attempts, 0..=32)),
-    rule("attempts-from-2", "Two attempts are the least that can be asked for.", &["MR-VAL-59"], |b, a| {
+    rule("attempts-from-2", "Two attempts are the least that can be asked for.", &["MR-START-1", "MR-VAL-59"], |b, a| {
         moved(b, a, Bound::Attempts, 2..=32);
     }),
     rule("budget-under-a-day", "A retry budget must be less than a day.", &["MR-VAL-66"], |b, a| {
@@ -44,9 +44,13 @@ pub(super) static DEFECTS: &[Entry] = &[
     }),
     rule("budget-may-be-0", "A retry budget may be 0.", &["MR-VAL-67"], |b, a| moved(b, a, Bound::RetryBudget, 0..=DAY)),
     rule("budget-from-2", "A retry budget needs two milliseconds.", &["MR-VAL-65"], |b, a| moved(b, a, Bound::RetryBudget, 2..=DAY)),
-    rule("deadline-under-a-day", "A deadline must be less than a day.", &["MR-VAL-72"], |b, a| moved(b, a, Bound::Deadline, 1..=DAY - 1)),
+    rule("deadline-under-a-day", "A deadline must be less than a day.", &["MR-START-1", "MR-VAL-72"], |b, a| {
+        moved(b, a, Bound::Deadline, 1..=DAY - 1)
+    }),
     rule("deadline-over-a-day", "A deadline may be more than a day.", &["MR-VAL-74"], |b, a| moved(b, a, Bound::Deadline, 1..=DAY + 1)),
-    rule("deadline-may-be-0", "A deadline may be 0.", &["MR-VAL-73"], |b, a| moved(b, a, Bound::Deadline, 0..=DAY)),
+    rule("deadline-may-be-0", "A deadline may be 0.", &["MR-ERR-4", "MR-STREAM-14", "MR-VAL-73"], |b, a| {
+        moved(b, a, Bound::Deadline, 0..=DAY)
+    }),
     rule("deadline-from-2", "A deadline needs two milliseconds.", &["MR-VAL-71"], |b, a| moved(b, a, Bound::Deadline, 2..=DAY)),
     rule("metadata-up-to-63", "Metadata may have at most 63 keys.", &["MR-VAL-80"], |b, a| moved(b, a, Bound::Metadata, 0..=63)),
     rule("metadata-up-to-65", "Metadata may have 65 keys.", &["MR-VAL-81"], |b, a| moved(b, a, Bound::Metadata, 0..=65)),
@@ -54,7 +58,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("extensions-up-to-63", "Extensions may have at most 63 keys.", &["MR-VAL-87"], |b, a| moved(b, a, Bound::Extensions, 0..=63)),
     rule("extensions-up-to-65", "Extensions may have 65 keys.", &["MR-VAL-88"], |b, a| moved(b, a, Bound::Extensions, 0..=65)),
     rule("extensions-not-empty", "Extensions may not be empty.", &["MR-VAL-85"], |b, a| may_not_be_empty(b, a, "extensions")),
-    rule("key-up-to-255", "A key may have at most 255 characters.", &["MR-IDEM-28"], |b, a| moved(b, a, Bound::Key, 1..=255)),
+    rule("key-up-to-255", "A key may have at most 255 characters.", &["MR-IDEM-28", "MR-START-1"], |b, a| moved(b, a, Bound::Key, 1..=255)),
     rule("key-up-to-257", "A key may have 257 characters.", &["MR-IDEM-29"], |b, a| moved(b, a, Bound::Key, 1..=257)),
     rule("key-may-be-empty", "An empty key counts as a key.", &["MR-IDEM-30"], |b, a| moved(b, a, Bound::Key, 0..=256)),
     rule("key-from-2", "A key needs two characters.", &["MR-IDEM-27"], |b, a| moved(b, a, Bound::Key, 2..=256)),

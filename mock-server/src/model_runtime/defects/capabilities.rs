@@ -97,7 +97,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Arc::new(move |request, providers| applied.instead_of(&reference(request, providers), providers.to_vec()))
         });
     }),
-    rule("order-excludes", "Only providers that provider_order names are tried.", &["MR-ROUTE-24", "MR-ROUTE-25"], |b, a| {
+    rule("order-excludes", "Only providers that provider_order names are tried.", &["MR-ROUTE-25"], |b, a| {
         wrap(&mut b.rules.routing.order, a, |reference, applied| {
             Arc::new(move |request, providers| {
                 let right = reference(request, providers);
@@ -122,18 +122,6 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("turns-are-taken", "Every request starts with another candidate.", &["MR-ROUTE-20", "MR-ROUTE-23"], |b, a| {
-        let dice = Arc::clone(&b.dice);
-        wrap(&mut b.rules.routing.candidates, a, |reference, applied| {
-            Arc::new(move |rules, request, providers| {
-                let right = reference(rules, request, providers);
-                let mut turned = right.clone();
-                let by = usize::try_from(dice.below(right.len() as u64)).unwrap_or_default();
-                turned.rotate_left(by);
-                applied.instead_of(&right, turned)
-            })
-        });
-    }),
 ];
 
 fn able(blueprint: &mut Blueprint, applied: &Applied, able: fn(&Model, &str) -> bool) {

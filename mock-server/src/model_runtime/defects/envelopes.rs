@@ -6,20 +6,32 @@ use crate::model_runtime::Blueprint;
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
-    rule("provider-sets-sequence", "A sequence that a provider sets reaches the envelope.", &["MR-EVENT-41", "MR-EVENT-7"], |b, a| {
-        let_through(b, a, "sequence");
-    }),
-    rule("provider-sets-time", "A time that a provider sets reaches the envelope.", &["MR-EVENT-42", "MR-EVENT-4"], |b, a| {
+    rule(
+        "provider-sets-sequence",
+        "A sequence that a provider sets reaches the envelope.",
+        &["MR-EVENT-7", "MR-EVENT-35", "MR-EVENT-41"],
+        |b, a| {
+            let_through(b, a, "sequence");
+        },
+    ),
+    rule("provider-sets-time", "A time that a provider sets reaches the envelope.", &["MR-EVENT-42"], |b, a| {
         let_through(b, a, "time");
     }),
     rule("provider-sets-id", "An execution_id that a provider sets reaches the envelope.", &["MR-EVENT-40", "MR-EVENT-6"], |b, a| {
         let_through(b, a, "execution_id");
     }),
-    rule("provider-sets-status", "A status that a provider sets reaches the envelope.", &["MR-EVENT-52"], |b, a| {
-        let_through(b, a, "status");
-    }),
+    rule(
+        "provider-sets-status",
+        "A status that a provider sets reaches the envelope.",
+        &["MR-EVENT-13", "MR-EVENT-52", "MR-EXEC-18"],
+        |b, a| {
+            let_through(b, a, "status");
+        },
+    ),
     rule("event-without-time", "Events have no time.", &["MR-EVENT-4"], |b, a| without(b, a, "time")),
-    rule("event-without-owner", "Events do not say whose they are.", &["MR-EVENT-2"], |b, a| without(b, a, "execution_id")),
+    rule("event-without-owner", "Events do not say whose they are.", &["MR-EVENT-2", "MR-IDEM-38", "MR-START-10"], |b, a| {
+        without(b, a, "execution_id")
+    }),
     rule("time-with-offset", "Times are written with the offset +00:00.", &["MR-EVENT-4", "MR-EXEC-4", "MR-START-4"], |b, a| {
         wrap(&mut b.rules.views.time, a, |reference, applied| {
             Arc::new(move |instant| {

@@ -94,18 +94,6 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("selected-without-attempt", "route.selected has no attempt.", &["MR-EVENT-22", "MR-ROUTE-44"], |b, a| {
         data(b, a, event::SELECTED, |data| drop(data.remove("attempt")));
     }),
-    rule("index-as-text", "output_index is a text.", &["MR-EVENT-24"], |b, a| {
-        wrap(&mut b.rules.views.event, a, |reference, applied| {
-            Arc::new(move |views, event| {
-                let mut document = reference(views, event);
-                if let Some(index) = document.get("output_index").filter(|index| index.is_number()).cloned() {
-                    applied.count();
-                    document["output_index"] = json!(index.to_string());
-                }
-                document
-            })
-        });
-    }),
 ];
 
 type Replace = fn(&[Arc<Event>], &NewEvent) -> Option<Vec<NewEvent>>;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 type Texts = Vec<(u64, String)>;
 
 pub(super) static DEFECTS: &[Entry] = &[
-    rule("texts-by-arrival", "Outputs are listed in the order in which they began.", &["MR-MAT-4", "MR-MAT-20"], |b, a| {
+    rule("texts-by-arrival", "Outputs are listed in the order in which they began.", &["MR-MAT-4"], |b, a| {
         texts(b, a, |log, right| {
             let mut order: Vec<u64> = Vec::new();
             for index in of_kind(log, event::DELTA).filter_map(|event| event.data.get("output_index").and_then(Value::as_u64)) {
@@ -23,16 +23,21 @@ pub(super) static DEFECTS: &[Entry] = &[
             order.iter().filter_map(|index| right.iter().find(|(other, _)| other == index).cloned()).collect()
         });
     }),
-    rule("indices-closed-up", "Outputs are numbered anew, without the gaps.", &["MR-MAT-5", "MR-MAT-20"], |b, a| {
-        texts(b, a, |_, right| right.iter().zip(0..).map(|((_, text), index)| (index, text.clone())).collect());
-    }),
+    rule(
+        "indices-closed-up",
+        "Outputs are numbered anew, without the gaps.",
+        &["MR-MAT-2", "MR-MAT-4", "MR-MAT-5", "MR-MAT-20"],
+        |b, a| {
+            texts(b, a, |_, right| right.iter().zip(0..).map(|((_, text), index)| (index, text.clone())).collect());
+        },
+    ),
     rule("one-text-for-all", "All deltas belong to one output.", &["MR-MAT-2", "MR-MAT-4", "MR-MAT-5", "MR-MAT-20"], |b, a| {
         texts(b, a, |log, right| {
             let whole: String = of_kind(log, event::DELTA).map(|event| text(&event.data, "delta")).collect();
             if right.is_empty() { Vec::new() } else { vec![(0, whole)] }
         });
     }),
-    rule("deltas-trimmed", "Blanks around deltas are lost.", &["MR-MAT-1", "MR-MAT-20"], |b, a| {
+    rule("deltas-trimmed", "Blanks around deltas are lost.", &["MR-MAT-1", "MR-MAT-2", "MR-MAT-20", "MR-MAT-21"], |b, a| {
         texts(b, a, |log, _| {
             let mut folded: BTreeMap<u64, String> = BTreeMap::new();
             for event in of_kind(log, event::DELTA) {
@@ -42,7 +47,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             folded.into_iter().collect()
         });
     }),
-    rule("last-delta-wins", "The text of an output is its last delta.", &["MR-MAT-1", "MR-MAT-20", "MR-MAT-21"], |b, a| {
+    rule("last-delta-wins", "The text of an output is its last delta.", &["MR-MAT-1", "MR-MAT-2", "MR-MAT-20", "MR-MAT-21"], |b, a| {
         texts(b, a, |log, _| {
             let last = of_kind(log, event::DELTA).map(|event| {
                 (event.data.get("output_index").and_then(Value::as_u64).unwrap_or_default(), text(&event.data, "delta").to_owned())
@@ -56,7 +61,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             right.iter().map(|(index, text)| (*index, plain(text))).collect()
         });
     }),
-    rule("empty-outputs-dropped", "An output whose text is empty is left out.", &["MR-MAT-18", "MR-MAT-20"], |b, a| {
+    rule("empty-outputs-dropped", "An output whose text is empty is left out.", &["MR-MAT-18"], |b, a| {
         texts(b, a, |_, right| right.iter().filter(|(_, text)| !text.is_empty()).cloned().collect());
     }),
     rule("empty-lists-dropped", "A result has no list of tool calls when there are none.", &["MR-MAT-22"], |b, a| {
@@ -74,7 +79,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             }
         });
     }),
-    rule("text-beside-result", "A result of the provider is put beside the text.", &["MR-MAT-14"], |b, a| {
+    rule("text-beside-result", "A result of the provider is put beside the text.", &["MR-MAT-15", "MR-MAT-16"], |b, a| {
         made(b, a, |log, made| {
             let said: String = of_kind(log, event::DELTA).map(|event| text(&event.data, "delta")).collect();
             if of_kind(log, event::RESULT).next().is_some() && !said.is_empty() {
@@ -115,9 +120,14 @@ pub(super) static DEFECTS: &[Entry] = &[
             }
         });
     }),
-    rule("artifacts-not-listed", "Artifacts are in the events only.", &["MR-ART-1", "MR-ART-4", "MR-ART-5", "MR-ART-6"], |b, a| {
-        made(b, a, |_, made| made.artifacts = None);
-    }),
+    rule(
+        "artifacts-not-listed",
+        "Artifacts are in the events only.",
+        &["MR-ART-1", "MR-ART-4", "MR-ART-5", "MR-ART-6", "MR-RESULT-18"],
+        |b, a| {
+            made(b, a, |_, made| made.artifacts = None);
+        },
+    ),
     rule("artifacts-are-uris", "Of an artifact only the uri is kept.", &["MR-ART-4"], |b, a| {
         made(b, a, |_, made| {
             for artifact in made.artifacts.iter_mut().flatten() {

@@ -37,7 +37,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             first.is_some_and(|first| set(document, "target", first))
         });
     }),
-    rule("empty-result-is-null", "A model that produced nothing has the result null.", &["MR-RESULT-13", "MR-RESULT-12"], |b, a| {
+    rule("empty-result-is-null", "A model that produced nothing has the result null.", &["MR-RESULT-13"], |b, a| {
         result(b, a, |shown, document| shown.made.result.is_none() && set(document, "result", Value::Null));
     }),
     rule("result-without-usage", "The usage of a result is always empty.", &["MR-RESULT-17"], |b, a| {

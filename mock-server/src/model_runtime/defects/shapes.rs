@@ -13,10 +13,10 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("unknown-in-text-part-ignored", "Members that a text part does not know are ignored.", &["MR-VAL-20", "MR-VAL-37"], |b, a| {
         open(b, a, Level::TextPart);
     }),
-    rule("unknown-in-json-part-ignored", "Members that a json part does not know are ignored.", &["MR-VAL-23"], |b, a| {
+    rule("unknown-in-json-part-ignored", "Members that a json part does not know are ignored.", &["MR-VAL-23", "MR-VAL-37"], |b, a| {
         open(b, a, Level::JsonPart);
     }),
-    rule("unknown-in-media-part-ignored", "Members that a media part does not know are ignored.", &["MR-VAL-36"], |b, a| {
+    rule("unknown-in-media-part-ignored", "Members that a media part does not know are ignored.", &["MR-VAL-36", "MR-VAL-37"], |b, a| {
         open(b, a, Level::MediaPart);
     }),
     rule("unknown-requirements-ignored", "Requirements that nobody knows are ignored.", &["MR-VAL-41"], |b, a| {
@@ -26,11 +26,11 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("repetitions-accepted", "Lists of names may have a name twice.", &["MR-VAL-43", "MR-VAL-53"], |b, a| {
         wrap(&mut b.rules.requests.distinct, a, |reference, applied| Arc::new(move |names| applied.instead_of(&reference(names), true)));
     }),
-    rule("metadata-null-accepted", "A value in metadata may be null.", &["MR-VAL-83"], |b, a| metadata(b, a, Value::is_null)),
+    rule("metadata-null-accepted", "A value in metadata may be null.", &["MR-ERR-5", "MR-VAL-83"], |b, a| metadata(b, a, Value::is_null)),
     rule("metadata-nested", "A value in metadata may be an object or an array.", &["MR-VAL-84"], |b, a| {
         metadata(b, a, |value| value.is_object() || value.is_array());
     }),
-    rule("metadata-of-texts", "A value in metadata must be a text.", &["MR-VAL-82"], |b, a| {
+    rule("metadata-of-texts", "A value in metadata must be a text.", &["MR-START-1", "MR-VAL-80", "MR-VAL-82"], |b, a| {
         wrap(&mut b.rules.requests.metadata_value, a, |reference, applied| {
             Arc::new(move |value| applied.instead_of(&reference(value), reference(value) && value.is_string()))
         });
@@ -42,27 +42,6 @@ pub(super) static DEFECTS: &[Entry] = &[
             let nulls: Vec<&str> = optional.iter().filter(found).copied().collect();
             nulls.iter().for_each(|name| drop(body.remove(*name)));
             !nulls.is_empty()
-        });
-    }),
-    rule("first-part-checked-only", "Of the input only the first part is checked.", &["MR-VAL-16"], |b, a| {
-        wrap(&mut b.rules.requests.request, a, |reference, applied| {
-            Arc::new(move |requests, body, text| {
-                let refused = match reference(requests, body, text) {
-                    Ok(read) => return Ok(read),
-                    Err(mistake) => mistake,
-                };
-                let parts = body.get("input").and_then(Value::as_array).cloned().unwrap_or_default();
-                let mut first = body.clone();
-                first["input"] = json!(parts.iter().take(1).collect::<Vec<_>>());
-                let mut read = reference(requests, &first, text).map_err(|_| refused.clone())?;
-                if parts.len() > 1024 {
-                    return Err(refused);
-                }
-                applied.count();
-                read.input = parts.iter().filter_map(Value::as_object).cloned().collect();
-                read.document = body.clone();
-                Ok(read)
-            })
         });
     }),
     rule("text-may-not-be-empty", "A text part may not be empty.", &["MR-VAL-17"], |b, a| {

@@ -26,12 +26,6 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("last-sequence-behind", "last_sequence is the number of the event before the last.", &["MR-EXEC-13"], |b, a| {
         snapshot(b, a, |shown, document| set(document, "last_sequence", json!(shown.last_sequence.saturating_sub(1))));
     }),
-    rule("updated-at-its-creation", "updated_at stays what created_at is.", &["MR-EXEC-14"], |b, a| {
-        snapshot(b, a, |_, document| {
-            let created = document["created_at"].clone();
-            set(document, "updated_at", created)
-        });
-    }),
     rule("null-for-nothing", "What an execution does not have is null.", &["MR-EXEC-12"], |b, a| {
         snapshot(b, a, |_, document| {
             let missing: Vec<&str> = ["target", "error", "artifacts"].into_iter().filter(|name| document.get(name).is_none()).collect();
@@ -44,21 +38,43 @@ pub(super) static DEFECTS: &[Entry] = &[
             first.is_some_and(|first| set(document, "target", first))
         });
     }),
-    rule("failure-without-error", "A snapshot of a failed execution has no error.", &["MR-EXEC-10", "MR-EXEC-23"], |b, a| {
-        snapshot(b, a, |shown, document| shown.execution.status == Status::Failed && remove(document, "error"));
-    }),
+    rule(
+        "failure-without-error",
+        "A snapshot of a failed execution has no error.",
+        &[
+            "MR-DEAD-2",
+            "MR-DEAD-3",
+            "MR-ERR-7",
+            "MR-ERR-16",
+            "MR-ERR-17",
+            "MR-EXEC-10",
+            "MR-ROUTE-21",
+            "MR-ROUTE-22",
+            "MR-ROUTE-41",
+            "MR-USAGE-11",
+            "MR-USAGE-14",
+        ],
+        |b, a| {
+            snapshot(b, a, |shown, document| shown.execution.status == Status::Failed && remove(document, "error"));
+        },
+    ),
     rule("error-of-success", "A snapshot of an execution that succeeded has an error.", &["MR-EXEC-11"], |b, a| {
         snapshot(b, a, |shown, document| {
             let none = json!({ "code": "none", "message": "No error", "retryable": false });
             shown.execution.status == Status::Succeeded && set(document, "error", none)
         });
     }),
-    rule("error-in-other-words", "The error of a snapshot is not that of the terminal event.", &["MR-EXEC-23"], |b, a| {
-        snapshot(b, a, |shown, document| {
-            let error = json!({ "code": "internal_error", "message": "Execution failed", "retryable": false });
-            shown.execution.status == Status::Failed && set(document, "error", error)
-        });
-    }),
+    rule(
+        "error-in-other-words",
+        "The error of a snapshot is not that of the terminal event.",
+        &["MR-DEAD-2", "MR-ERR-16", "MR-ERR-17", "MR-EXEC-23", "MR-RESULT-10", "MR-ROUTE-21", "MR-ROUTE-41", "MR-USAGE-11", "MR-USAGE-14"],
+        |b, a| {
+            snapshot(b, a, |shown, document| {
+                let error = json!({ "code": "internal_error", "message": "Execution failed", "retryable": false });
+                shown.execution.status == Status::Failed && set(document, "error", error)
+            });
+        },
+    ),
     rule("snapshot-without-usage", "The usage of a snapshot is left out when there is none.", &["MR-EXEC-6"], |b, a| {
         snapshot(b, a, |shown, document| shown.made.usage.is_empty() && remove(document, "usage"));
     }),
@@ -75,19 +91,6 @@ pub(super) static DEFECTS: &[Entry] = &[
     }),
     rule("snapshot-shows-extensions", "The extensions of a request are shown in the snapshot.", &["MR-REDACT-12"], |b, a| {
         snapshot(b, a, |shown, document| set(document, "extensions", json!(shown.execution.request.extensions)));
-    }),
-    rule("unknown-execution-is-empty", "An execution that does not exist is shown as one that was accepted.", &["MR-EXEC-15"], |b, a| {
-        wrap(&mut b.wire.answer, a, |reference, applied| {
-            Arc::new(move |asked, answer| {
-                let mut answer = reference(asked, answer);
-                let plain = asked.path.rsplit_once("/executions/").is_some_and(|(_, id)| !id.contains('/'));
-                if applied.count_if(plain && asked.method == "GET" && answer.status == 404) {
-                    answer.status = 200;
-                    answer.body = br#"{"status":"accepted"}"#.to_vec();
-                }
-                answer
-            })
-        });
     }),
 ];
 

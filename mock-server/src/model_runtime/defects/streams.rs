@@ -12,7 +12,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "stream-is-backlog",
         "A stream ends when it has brought what was there.",
-        &["MR-STREAM-7", "MR-STREAM-8", "MR-STREAM-13", "MR-CURSOR-15"],
+        &["MR-CANCEL-19", "MR-CURSOR-15", "MR-EVENT-47", "MR-STREAM-7", "MR-STREAM-13"],
         |b, a| {
             wrap(&mut b.rules.streaming.ends, a, |reference, applied| {
                 Arc::new(move |progress| {
@@ -24,7 +24,17 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "stream-without-backlog",
         "A stream brings only what happens after it was opened.",
-        &["MR-STREAM-6", "MR-STREAM-9", "MR-STREAM-13", "MR-STREAM-16", "MR-CURSOR-1", "MR-CURSOR-4", "MR-CURSOR-5"],
+        &[
+            "MR-CANCEL-19",
+            "MR-CURSOR-1",
+            "MR-EVENT-47",
+            "MR-STREAM-1",
+            "MR-STREAM-7",
+            "MR-STREAM-9",
+            "MR-STREAM-13",
+            "MR-STREAM-16",
+            "MR-STREAM-23",
+        ],
         |b, a| {
             wrap(&mut b.rules.streaming.batch, a, |reference, applied| {
                 Arc::new(move |progress, limit| {
@@ -69,7 +79,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "readers-have-a-buffer",
         "A reader that is more than 64 events behind loses the oldest.",
-        &["MR-STREAM-6", "MR-STREAM-9", "MR-CURSOR-1"],
+        &["MR-CURSOR-1", "MR-STREAM-16"],
         |b, a| {
             wrap(&mut b.rules.streaming.batch, a, |reference, applied| {
                 Arc::new(move |progress, limit| {
@@ -83,7 +93,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     race(
         "seam-loses",
         "What is recorded between the end of the backlog and the subscription is lost.",
-        &["MR-STREAM-8", "MR-STREAM-13", "MR-CURSOR-1"],
+        &["MR-CURSOR-1", "MR-EVENT-47", "MR-STREAM-13", "MR-STREAM-23"],
         |b, a| {
             b.seams.live = Arc::new(|_| Some(milliseconds(40)));
             wrap(&mut b.rules.streaming.live_from, a, |reference, applied| {
@@ -96,23 +106,11 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("leaving-cancels", "A reader that goes away cancels the execution.", &["MR-STREAM-10", "MR-STREAM-11"], |b, a| {
+    rule("leaving-cancels", "A reader that goes away cancels the execution.", &["MR-CANCEL-1", "MR-STREAM-10", "MR-STREAM-11"], |b, a| {
         wrap(&mut b.rules.streaming.leaving_cancels, a, |_reference, applied| {
             Arc::new(move || {
                 applied.count();
                 true
-            })
-        });
-    }),
-    spelling("stream-as-plain-text", "A stream is answered as text/plain.", &["MR-STREAM-2"], |b, a| {
-        wrap(&mut b.wire.answer, a, |reference, applied| {
-            Arc::new(move |asked, answer| {
-                let mut answer = reference(asked, answer);
-                let stream = answer.headers.iter().any(|(_, value)| value.starts_with("text/event-stream"));
-                if applied.count_if(stream) {
-                    answer.set_header("content-type", "text/plain");
-                }
-                answer
             })
         });
     }),

@@ -12,7 +12,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "fragments-to-the-last-call",
         "A fragment belongs to the call that was started last.",
-        &["MR-MAT-7", "MR-MAT-11", "MR-MAT-20"],
+        &["MR-MAT-7", "MR-MAT-12", "MR-MAT-20"],
         |b, a| {
             calls(b, a, |log, right| {
                 let mut calls: Vec<Call> = right.iter().map(|call| Call { arguments: String::new(), ..call.clone() }).collect();
@@ -32,36 +32,34 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("arguments-parsed", "Arguments that are JSON are written anew.", &["MR-MAT-6", "MR-MAT-7", "MR-MAT-20"], |b, a| {
+    rule("arguments-parsed", "Arguments that are JSON are written anew.", &["MR-MAT-7"], |b, a| {
         calls(b, a, |_, right| {
             let anew = |text: &str| serde_json::from_str::<Value>(text).map_or_else(|_| text.to_owned(), |value| format!("{value:#}"));
             right.iter().map(|call| Call { arguments: anew(&call.arguments), ..call.clone() }).collect()
         });
     }),
-    rule("last-fragment-wins", "The arguments of a call are its last fragment.", &["MR-MAT-6", "MR-MAT-7", "MR-MAT-20"], |b, a| {
+    rule("last-fragment-wins", "The arguments of a call are its last fragment.", &["MR-MAT-7", "MR-MAT-20"], |b, a| {
         calls(b, a, |log, right| {
             let of = |call: &Call, event: &Event| event.kind == event::TOOL_ARGUMENTS && text(&event.data, "call_id") == call.id;
             let last = |call: &Call| log.iter().rev().find(|event| of(call, event)).map(|event| text(&event.data, "delta").to_owned());
             right.iter().map(|call| Call { arguments: last(call).unwrap_or_default(), ..call.clone() }).collect()
         });
     }),
-    rule("calls-by-id", "Tool calls are listed by their ids.", &["MR-MAT-9", "MR-MAT-20"], |b, a| {
-        calls(b, a, |_, right| {
-            let mut calls = right.to_vec();
-            calls.sort_by(|left, right| left.id.cmp(&right.id));
-            calls
-        });
-    }),
-    rule("bare-arguments-are-an-object", "A call without fragments has the arguments {}.", &["MR-MAT-10", "MR-MAT-20"], |b, a| {
-        calls(b, a, |_, right| {
-            let filled = |call: &Call| if call.arguments.is_empty() { "{}".to_owned() } else { call.arguments.clone() };
-            right.iter().map(|call| Call { arguments: filled(call), ..call.clone() }).collect()
-        });
-    }),
+    rule(
+        "bare-arguments-are-an-object",
+        "A call without fragments has the arguments {}.",
+        &["MR-MAT-10", "MR-MAT-12", "MR-MAT-20"],
+        |b, a| {
+            calls(b, a, |_, right| {
+                let filled = |call: &Call| if call.arguments.is_empty() { "{}".to_owned() } else { call.arguments.clone() };
+                right.iter().map(|call| Call { arguments: filled(call), ..call.clone() }).collect()
+            });
+        },
+    ),
     rule(
         "unknown-calls-appear",
         "Fragments for a call that was not started make one without a name.",
-        &["MR-MAT-11", "MR-MAT-20"],
+        &["MR-MAT-11", "MR-MAT-12"],
         |b, a| {
             calls(b, a, |log, right| {
                 let mut calls = right.to_vec();
@@ -79,14 +77,14 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("restart-goes-on", "A call that is started again goes on with its arguments.", &["MR-MAT-12", "MR-MAT-20"], |b, a| {
+    rule("restart-goes-on", "A call that is started again goes on with its arguments.", &["MR-MAT-12"], |b, a| {
         calls(b, a, |log, right| {
             let of = |call: &Call, event: &Event| event.kind == event::TOOL_ARGUMENTS && text(&event.data, "call_id") == call.id;
             let all = |call: &Call| log.iter().filter(|event| of(call, event)).map(|event| text(&event.data, "delta")).collect();
             right.iter().map(|call| Call { arguments: all(call), ..call.clone() }).collect()
         });
     }),
-    rule("restart-is-another-call", "A call that is started again is listed twice.", &["MR-MAT-12", "MR-MAT-20"], |b, a| {
+    rule("restart-is-another-call", "A call that is started again is listed twice.", &["MR-MAT-11"], |b, a| {
         calls(b, a, |log, right| {
             let mut seen = Vec::new();
             let mut calls = right.to_vec();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
-    rule("negative-usage-accepted", "A quantity may be negative.", &["MR-USAGE-2", "MR-USAGE-10", "MR-USAGE-11", "MR-USAGE-18"], |b, a| {
+    rule("negative-usage-accepted", "A quantity may be negative.", &["MR-USAGE-2", "MR-USAGE-10", "MR-USAGE-11"], |b, a| {
         wrap(&mut b.rules.usage.quantity, a, |reference, applied| {
             Arc::new(move |quantity| applied.instead_of(&reference(quantity), quantity.is_number()))
         });
@@ -26,7 +26,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("unit-of-any-name", "A unit that nobody knows needs no namespace.", &["MR-USAGE-4"], |b, a| {
         wrap(&mut b.rules.usage.unit, a, |reference, applied| Arc::new(move |unit| applied.instead_of(&reference(unit), !unit.is_empty())));
     }),
-    rule("custom-units-refused", "Units with a namespace are refused.", &["MR-USAGE-15"], |b, a| {
+    rule("custom-units-refused", "Units with a namespace are refused.", &["MR-USAGE-12", "MR-USAGE-15"], |b, a| {
         wrap(&mut b.rules.usage.unit, a, |reference, applied| {
             Arc::new(move |unit| applied.instead_of(&reference(unit), reference(unit) && !unit.contains(['.', ':', '/'])))
         });
@@ -34,7 +34,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("source-unchecked", "The source of a fact may be anything.", &["MR-USAGE-3"], |b, a| {
         wrap(&mut b.rules.usage.source, a, |reference, applied| Arc::new(move |source| applied.instead_of(&reference(source), true)));
     }),
-    rule("source-not-told", "Published facts have no source.", &["MR-USAGE-3", "MR-USAGE-7"], |b, a| {
+    rule("source-not-told", "Published facts have no source.", &["MR-USAGE-3", "MR-USAGE-8"], |b, a| {
         facts(b, a, |_, facts| facts.iter_mut().filter_map(Value::as_object_mut).for_each(|fact| drop(fact.remove("source"))));
     }),
     rule("bad-usage-worth-a-retry", "Bad usage is followed by another attempt.", &["MR-USAGE-11", "MR-USAGE-14", "MR-USAGE-18"], |b, a| {
@@ -43,10 +43,10 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("bad-usage-is-internal", "Bad usage is an internal error.", &["MR-USAGE-11", "MR-USAGE-14"], |b, a| {
         bad_usage(b, a, |fault| fault.code = Code::InternalError);
     }),
-    rule("zero-usage-dropped", "Facts with a quantity of zero are left out.", &["MR-USAGE-7", "MR-USAGE-12"], |b, a| {
+    rule("zero-usage-dropped", "Facts with a quantity of zero are left out.", &["MR-USAGE-7", "MR-USAGE-8"], |b, a| {
         facts(b, a, |_, facts| facts.retain(|fact| fact["quantity"].as_f64() != Some(0.0)));
     }),
-    rule("quantities-rounded", "Quantities are rounded to whole numbers.", &["MR-USAGE-7", "MR-USAGE-12"], |b, a| {
+    rule("quantities-rounded", "Quantities are rounded to whole numbers.", &["MR-USAGE-7", "MR-USAGE-8"], |b, a| {
         facts(b, a, |_, facts| {
             for fact in facts {
                 if let Some(quantity) = fact["quantity"].as_f64().filter(|quantity| quantity.fract() != 0.0) {
@@ -70,7 +70,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             *facts = sums;
         });
     }),
-    rule("last-report-wins", "Only the facts of the last report are listed.", &["MR-USAGE-7", "MR-USAGE-8"], |b, a| {
+    rule("last-report-wins", "Only the facts of the last report are listed.", &["MR-USAGE-7", "MR-USAGE-8", "MR-USAGE-9"], |b, a| {
         facts(b, a, |log, facts| {
             let last = log.iter().rev().find(|event| event.kind == event::USAGE);
             *facts = last.and_then(|event| event.data.get("facts")).and_then(Value::as_array).cloned().unwrap_or_default();
@@ -95,7 +95,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("usage-with-price", "Every fact has a price.", &["MR-USAGE-6", "MR-USAGE-7"], |b, a| {
+    rule("usage-with-price", "Every fact has a price.", &["MR-USAGE-6", "MR-USAGE-8"], |b, a| {
         facts(b, a, |_, facts| facts.iter_mut().for_each(|fact| fact["price"] = json!(0.01)));
     }),
 ];
