@@ -7,7 +7,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Half of a run is waiting for runs that take their time.
+    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    arguments.test_threads = arguments.test_threads.or(Some(cores + cores.div_ceil(2)));
     let loaded = match TargetArgs::default().load() {
         Ok(loaded) => Arc::new(loaded),
         Err(error) => {

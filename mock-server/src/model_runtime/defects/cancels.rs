@@ -1,12 +1,11 @@
 //! Cancellations that are refused, told wrongly, or do not hold.
 
-use super::{Entry, hold, milliseconds, race, rule, spelling, wrap};
+use super::{Entry, rule, spelling, wrap};
 use crate::applied::Applied;
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::machine::{Effect, Ending, Step, event as recorded};
+use crate::model_runtime::machine::{Step, event as recorded};
 use crate::model_runtime::model::Status;
 use crate::model_runtime::problem::{Code, Fault};
-use crate::model_runtime::seams::Moment;
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
@@ -31,7 +30,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "late-events-after-cancel",
         "What a provider says after a cancel is still recorded.",
-        &["MR-CANCEL-20", "MR-EVENT-35", "MR-EXEC-17"],
+        &["MR-EVENT-35", "MR-EXEC-17", "MR-STREAM-7"],
         |b, a| {
             wrap(&mut b.decisions.emit, a, |reference, applied| {
                 Arc::new(move |situation, emission| {
@@ -47,103 +46,67 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("cancel-reported-as-failure", "A cancelled execution has the status failed.", &["MR-CANCEL-3", "MR-EVENT-46"], |b, a| {
-        wrap(&mut b.rules.outcome.status, a, |reference, applied| {
-            Arc::new(move |fault| applied.instead_of(&reference(fault), Status::Failed))
-        });
-    }),
+    rule(
+        "cancel-reported-as-failure",
+        "A cancelled execution has the status failed.",
+        &["MR-CANCEL-3", "MR-CANCEL-10", "MR-CANCEL-11", "MR-CANCEL-13", "MR-CANCEL-21", "MR-EVENT-46"],
+        |b, a| {
+            wrap(&mut b.rules.outcome.status, a, |reference, applied| {
+                Arc::new(move |fault| applied.instead_of(&reference(fault), Status::Failed))
+            });
+        },
+    ),
     rule("cancel-by-another-code", "The error of a cancelled execution is internal_error.", &["MR-CANCEL-4", "MR-EVENT-46"], |b, a| {
         told(b, a, |fault| fault.code = Code::InternalError);
     }),
     rule("cancel-is-retryable", "The error of a cancelled execution is retryable.", &["MR-CANCEL-5"], |b, a| {
         told(b, a, |fault| fault.retryable = true);
     }),
-    rule("cancel-falls-back", "A cancel is a failure of the attempt, and the next one begins.", &["MR-CANCEL-14"], |b, a| {
-        let end = Arc::clone(&b.decisions.end);
-        wrap(&mut b.decisions.cancel, a, |reference, applied| {
-            Arc::new(move |situation, execution_id| {
-                let step = reference(situation, execution_id);
-                let Some(execution) = situation.store.execution(execution_id).filter(|_| step.answer) else { return step };
-                let fault = Fault { retryable: true, ..Fault::cancelled() };
-                let ending = Ending { execution_id: execution_id.to_owned(), attempt: execution.attempt, result: Err(fault) };
-                let failed = end(situation, &ending);
-                let goes_on = failed.effects.iter().any(|effect| matches!(effect, Effect::Enter { .. }));
-                if applied.count_if(goes_on) { failed.answering(true) } else { step }
-            })
-        });
-    }),
-    rule("cancel-takes-equals", "A cancel ends all executions of the same request.", &["MR-CANCEL-16"], |b, a| {
-        wrap(&mut b.decisions.cancel, a, |reference, applied| {
-            Arc::new(move |situation, execution_id| {
-                let mut step = reference(situation, execution_id);
-                let Some(execution) = situation.store.execution(execution_id).filter(|_| step.answer) else { return step };
-                let equal = |other: &&crate::model_runtime::model::Execution| {
-                    other.id != execution.id && other.request.document == execution.request.document
-                };
-                for other in situation.store.executions().filter(equal) {
-                    let also = reference(situation, &other.id);
-                    applied.count_if(also.answer);
-                    step.changes.extend(also.changes);
-                    step.effects.extend(also.effects);
-                }
-                step
-            })
-        });
-    }),
-    rule(
-        "cancel-needs-a-running-provider",
-        "An execution that is being routed, or waits, cannot be cancelled.",
-        &["MR-CANCEL-11", "MR-CANCEL-21"],
-        |b, a| {
-            cancellable(b, a, |status, right| right && status != Status::Routing);
-        },
-    ),
     rule(
         "cancel-rewrites-the-end",
         "A cancel of an execution that has succeeded cancels it.",
         &["MR-CANCEL-9", "MR-EVENT-34", "MR-EXEC-17"],
         |b, a| cancellable(b, a, |status, right| right || status == Status::Succeeded),
     ),
-    rule("cancel-of-unknown-accepted", "A cancel of an execution that does not exist is accepted.", &["MR-CANCEL-6"], |b, a| {
-        wrap(&mut b.decisions.cancel, a, |reference, applied| {
-            Arc::new(move |situation, execution_id| {
-                let mut step = reference(situation, execution_id);
-                step.answer |= applied.count_if(situation.store.execution(execution_id).is_none());
-                step
-            })
-        });
-    }),
-    race(
-        "cancel-checked-then-written",
-        "Between the look at the status and the record of the end another end can come through.",
-        &["MR-CANCEL-17", "MR-CANCEL-19", "MR-EVENT-34"],
+    rule(
+        "cancel-of-unknown-accepted",
+        "A cancel of an execution that does not exist is accepted.",
+        &["MR-CANCEL-6", "MR-CANCEL-7"],
         |b, a| {
-            wrap(&mut b.seams.step, a, |reference, applied| {
-                Arc::new(move |moment, changes| {
-                    if moment != Moment::Cancel || changes.is_empty() {
-                        return reference(moment, changes);
-                    }
-                    applied.count();
-                    vec![hold(0, milliseconds(25))]
+            wrap(&mut b.decisions.cancel, a, |reference, applied| {
+                Arc::new(move |situation, execution_id| {
+                    let mut step = reference(situation, execution_id);
+                    step.answer |= applied.count_if(situation.store.execution(execution_id).is_none());
+                    step
                 })
             });
         },
     ),
-    spelling("cancel-answered-with-200", "A cancel is answered with 200.", &["MR-CANCEL-1"], |b, a| {
-        answered(b, a, |answer| {
-            let accepted = answer.status == 202;
-            if accepted {
-                answer.status = 200;
-            }
-            accepted
-        });
-    }),
-    spelling("cancel-answered-without-status", "The answers to cancels have no status.", &["MR-CANCEL-2", "MR-CANCEL-7"], |b, a| {
-        answered(b, a, |answer| {
-            answer.body = b"{}".to_vec();
-            true
-        });
-    }),
+    spelling(
+        "cancel-answered-with-200",
+        "A cancel is answered with 200.",
+        &["MR-CANCEL-1", "MR-CANCEL-10", "MR-CANCEL-11", "MR-CANCEL-12", "MR-CANCEL-18"],
+        |b, a| {
+            answered(b, a, |answer| {
+                let accepted = answer.status == 202;
+                if accepted {
+                    answer.status = 200;
+                }
+                accepted
+            });
+        },
+    ),
+    spelling(
+        "cancel-answered-without-status",
+        "The answers to cancels have no status.",
+        &["MR-CANCEL-1", "MR-CANCEL-2", "MR-CANCEL-6", "MR-CANCEL-7", "MR-CANCEL-10", "MR-CANCEL-11", "MR-CANCEL-12"],
+        |b, a| {
+            answered(b, a, |answer| {
+                answer.body = b"{}".to_vec();
+                true
+            });
+        },
+    ),
 ];
 
 /// Changes what is told of a cancellation.

@@ -3,41 +3,17 @@
 use super::{Entry, rule, wrap};
 use crate::applied::Applied;
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::machine::{Effect, Ending, Situation, Step, fail};
+use crate::model_runtime::machine::{Effect, Ending, Situation, Step};
 use crate::model_runtime::model::{Execution, Status};
 use crate::model_runtime::problem::{Code, Fault};
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
-    rule(
-        "deadline-ignored",
-        "deadline_ms is not looked at.",
-        &["MR-DEAD-1", "MR-DEAD-2", "MR-DEAD-3", "MR-DEAD-6", "MR-DEAD-7", "MR-DEAD-10"],
-        |b, a| {
-            wrap(&mut b.rules.cancellation.time_allowed, a, |reference, applied| {
-                Arc::new(move |deadline| applied.instead_of(&reference(deadline), None))
-            });
-        },
-    ),
-    rule(
-        "deadline-between-attempts",
-        "A deadline is looked at when an attempt has ended.",
-        &["MR-DEAD-1", "MR-DEAD-2", "MR-DEAD-3", "MR-DEAD-7", "MR-DEAD-10"],
-        |b, a| {
-            expire(b, a, |_, _, _| Some(Step::unchanged(())));
-            wrap(&mut b.decisions.end, a, |reference, _| {
-                Arc::new(move |situation, ending| {
-                    let step = reference(situation, ending);
-                    let execution = situation.store.execution(&ending.execution_id);
-                    let late = |execution: &&Execution| over(situation, execution) && !step.changes.is_empty();
-                    match execution.filter(late) {
-                        Some(execution) => fail(situation, execution, &Fault::deadline()),
-                        None => step,
-                    }
-                })
-            });
-        },
-    ),
+    rule("deadline-ignored", "deadline_ms is not looked at.", &["MR-DEAD-6", "MR-DEAD-8"], |b, a| {
+        wrap(&mut b.rules.cancellation.time_allowed, a, |reference, applied| {
+            Arc::new(move |deadline| applied.instead_of(&reference(deadline), None))
+        });
+    }),
     rule(
         "deadline-is-a-request",
         "A deadline only tells the provider; one that does not listen may still succeed.",
@@ -78,18 +54,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             (execution.attempt > 1 && of_attempt < time).then(|| Step::unchanged(()))
         });
     }),
-    rule("deadline-at-half-time", "A deadline strikes when half of the time is over.", &["MR-DEAD-5", "MR-DEAD-12"], |b, a| {
-        wrap(&mut b.rules.cancellation.time_allowed, a, |reference, applied| {
-            Arc::new(move |deadline| {
-                let right = reference(deadline);
-                applied.instead_of(&right, right.map(|time| time / 2))
-            })
-        });
-    }),
-    rule("waiting-is-free", "The time that an execution waits for room does not count.", &["MR-DEAD-10"], |b, a| {
-        expire(b, a, |_, execution, _| (execution.status == Status::Routing).then(|| Step::unchanged(())));
-    }),
-    rule("deadline-falls-back", "After its deadline an execution goes to the next candidate.", &["MR-DEAD-4"], |b, a| {
+    rule("deadline-falls-back", "After its deadline an execution goes to the next candidate.", &["MR-DEAD-6"], |b, a| {
         let end = Arc::clone(&b.decisions.end);
         wrap(&mut b.decisions.expire, a, |reference, applied| {
             Arc::new(move |situation, execution_id| {
@@ -109,7 +74,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("deadline-is-retryable", "The error of an expired deadline is retryable.", &["MR-DEAD-3"], |b, a| {
         told(b, a, |fault| fault.retryable = true);
     }),
-    rule("deadline-cancels", "An expired deadline is a cancellation.", &["MR-DEAD-1", "MR-DEAD-2"], |b, a| {
+    rule("deadline-cancels", "An expired deadline is a cancellation.", &["MR-DEAD-1", "MR-DEAD-6", "MR-DEAD-8", "MR-DEAD-10"], |b, a| {
         let cancel = Arc::clone(&b.decisions.cancel);
         wrap(&mut b.decisions.expire, a, |_reference, applied| {
             Arc::new(move |situation, execution_id| {

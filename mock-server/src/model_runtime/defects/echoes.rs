@@ -27,13 +27,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
-    rule("error-names-place", "A malformed request is told with the place of the mistake.", &["MR-REDACT-13"], |b, a| {
-        refused(b, a, |mistake, _| {
-            let known = mistake.place.split('/').next().unwrap_or_default();
-            Some(format!("/{known}"))
-        });
-    }),
-    rule("error-names-unknown-member", "An unknown member is told by its name.", &["MR-REDACT-9"], |b, a| {
+    rule("error-names-unknown-member", "An unknown member is told by its name.", &["MR-REDACT-9", "MR-REDACT-13"], |b, a| {
         refused(b, a, |mistake, body| {
             let name = mistake.place.rsplit('/').next().filter(|_| !mistake.place.starts_with("metadata"))?;
             let somewhere = body.as_object()?.contains_key(name) || mistake.place.contains('/');
@@ -46,7 +40,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("error-quotes-metadata", "A wrong request is told with its metadata.", &["MR-REDACT-3", "MR-REDACT-4"], |b, a| {
         refused(b, a, |_, body| body.get("metadata").map(Value::to_string));
     }),
-    rule("error-quotes-input", "A wrong request is told with its input.", &["MR-REDACT-5"], |b, a| {
+    rule("error-quotes-input", "A wrong request is told with its input.", &["MR-REDACT-5", "MR-REDACT-9", "MR-REDACT-13"], |b, a| {
         refused(b, a, |_, body| body.get("input").map(Value::to_string));
     }),
     rule("error-quotes-extensions", "A wrong request is told with its extensions.", &["MR-REDACT-6"], |b, a| {

@@ -22,27 +22,29 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("extension-sets-requirements", "Requirements in any namespace of extensions are required.", &["MR-EXT-4"], |b, a| {
         imitate(b, a, "requirements", namespaces);
     }),
-    rule("extension-sets-input", "An input in any namespace of extensions is the input.", &["MR-EXT-5"], |b, a| {
-        imitate(b, a, "input", namespaces);
-    }),
     rule("core-members-in-extensions", "Core members right in the extensions count.", &["MR-EXT-6"], |b, a| {
         for member in ["ability", "input", "deadline_ms", "routing", "requirements"] {
             imitate(b, a, member, |extensions| vec![extensions.clone()]);
         }
     }),
-    rule("unknown-namespaces-refused", "Extensions of a namespace that no provider knows are refused.", &["MR-EXT-9"], |b, a| {
-        wrap(&mut b.rules.requests.request, a, |reference, applied| {
-            Arc::new(move |requests, body, text| {
-                let read = reference(requests, body, text)?;
-                let foreign = read.extensions.keys().any(|name| name != "proofmark");
-                if applied.count_if(foreign) {
-                    return Err(crate::model_runtime::rules::requests::Mistake { place: "extensions".to_owned() });
-                }
-                Ok(read)
-            })
-        });
-    }),
-    rule("extension-null-refused", "A value in extensions may not be null.", &["MR-VAL-89"], |b, a| {
+    rule(
+        "unknown-namespaces-refused",
+        "Extensions of a namespace that no provider knows are refused.",
+        &["MR-START-1", "MR-VAL-87", "MR-VAL-89"],
+        |b, a| {
+            wrap(&mut b.rules.requests.request, a, |reference, applied| {
+                Arc::new(move |requests, body, text| {
+                    let read = reference(requests, body, text)?;
+                    let foreign = read.extensions.keys().any(|name| name != "proofmark");
+                    if applied.count_if(foreign) {
+                        return Err(crate::model_runtime::rules::requests::Mistake { place: "extensions".to_owned() });
+                    }
+                    Ok(read)
+                })
+            });
+        },
+    ),
+    rule("extension-null-refused", "A value in extensions may not be null.", &["MR-START-1", "MR-VAL-89"], |b, a| {
         wrap(&mut b.rules.requests.request, a, |reference, applied| {
             Arc::new(move |requests, body, text| {
                 let read = reference(requests, body, text)?;

@@ -11,7 +11,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "native-code-replaces-code",
         "The provider's own code stands in the place of the portable one.",
-        &["MR-ERR-7", "MR-ERR-9", "MR-ERR-17"],
+        &["MR-ERR-7", "MR-ERR-9"],
         |b, a| {
             told(b, a, |fault, document| match &fault.provider_code {
                 Some(native) => set(document, "code", json!(native)),
@@ -48,9 +48,6 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("codes-of-its-own", "An internal error is told as INTERNAL.", &["MR-ERR-9"], |b, a| {
-        told(b, a, |fault, document| fault.code == Code::InternalError && set(document, "code", json!("INTERNAL")));
-    }),
     spelling("refusal-without-message", "A refusal has a code and nothing to read.", &["MR-ERR-1"], |b, a| {
         refused(b, a, |_, body| remove(&mut body["error"], "message"));
     }),
@@ -70,17 +67,6 @@ pub(super) static DEFECTS: &[Entry] = &[
             *problem == Problem::ExecutionNotFound && set(&mut body["error"], "code", json!("unknown_execution"))
         });
     }),
-    spelling(
-        "refusal-not-nested",
-        "A refusal has its code and message right in the body.",
-        &["MR-ERR-1", "MR-ERR-2", "MR-ERR-4", "MR-ERR-5", "MR-ERR-6"],
-        |b, a| {
-            refused(b, a, |_, body| {
-                *body = body["error"].take();
-                true
-            });
-        },
-    ),
 ];
 
 /// Changes what is told of a fault; `change` says whether it did.

@@ -1,12 +1,9 @@
 //! Streams that lose events, repeat them, end at the wrong time, or are spelled wrongly.
 
-use super::{Entry, milliseconds, race, rule, spelling, wrap};
+use super::{Entry, rule, spelling, wrap};
 use crate::model_runtime::model::event;
 use crate::model_runtime::wire::Frame;
 use std::sync::Arc;
-
-/// How many events a reader may be behind where readers have a buffer.
-const BUFFER: usize = 64;
 
 pub(super) static DEFECTS: &[Entry] = &[
     rule(
@@ -73,36 +70,6 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
             wrap(&mut b.rules.streaming.ends, a, |reference, _| {
                 Arc::new(move |progress| reference(progress) || last(progress) < progress.length && progress.position >= last(progress))
-            });
-        },
-    ),
-    rule(
-        "readers-have-a-buffer",
-        "A reader that is more than 64 events behind loses the oldest.",
-        &["MR-CURSOR-1", "MR-STREAM-16"],
-        |b, a| {
-            wrap(&mut b.rules.streaming.batch, a, |reference, applied| {
-                Arc::new(move |progress, limit| {
-                    let right = reference(progress, limit);
-                    let start = right.start.max(progress.length.saturating_sub(BUFFER));
-                    applied.instead_of(&right, start..start.saturating_add(limit).min(progress.length))
-                })
-            });
-        },
-    ),
-    race(
-        "seam-loses",
-        "What is recorded between the end of the backlog and the subscription is lost.",
-        &["MR-CURSOR-1", "MR-EVENT-47", "MR-STREAM-13", "MR-STREAM-23"],
-        |b, a| {
-            b.seams.live = Arc::new(|_| Some(milliseconds(40)));
-            wrap(&mut b.rules.streaming.live_from, a, |reference, applied| {
-                Arc::new(move |progress| {
-                    let terminal = progress.newest.as_ref().is_some_and(|newest| event::is_terminal(&newest.kind));
-                    // The end itself is found by looking at the status.
-                    let head = if terminal { progress.length.saturating_sub(1) } else { progress.length };
-                    applied.instead_of(&reference(progress), head.max(progress.position))
-                })
             });
         },
     ),
