@@ -45,11 +45,11 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("budget-may-be-0", "A retry budget may be 0.", &["MR-VAL-67"], |b, a| moved(b, a, Bound::RetryBudget, 0..=DAY)),
     rule("budget-from-2", "A retry budget needs two milliseconds.", &["MR-VAL-65"], |b, a| moved(b, a, Bound::RetryBudget, 2..=DAY)),
     rule("deadline-under-a-day", "A deadline must be less than a day.", &["MR-START-1", "MR-VAL-72"], |b, a| {
-        moved(b, a, Bound::Deadline, 1..=DAY - 1)
+        moved(b, a, Bound::Deadline, 1..=DAY - 1);
     }),
     rule("deadline-over-a-day", "A deadline may be more than a day.", &["MR-VAL-74"], |b, a| moved(b, a, Bound::Deadline, 1..=DAY + 1)),
     rule("deadline-may-be-0", "A deadline may be 0.", &["MR-ERR-4", "MR-STREAM-14", "MR-VAL-73"], |b, a| {
-        moved(b, a, Bound::Deadline, 0..=DAY)
+        moved(b, a, Bound::Deadline, 0..=DAY);
     }),
     rule("deadline-from-2", "A deadline needs two milliseconds.", &["MR-VAL-71"], |b, a| moved(b, a, Bound::Deadline, 2..=DAY)),
     rule("metadata-up-to-63", "Metadata may have at most 63 keys.", &["MR-VAL-80"], |b, a| moved(b, a, Bound::Metadata, 0..=63)),
