@@ -14,8 +14,8 @@ fn behaviour(defect: Option<&str>, weather: &[&str]) -> Behaviour {
 fn unknown_names_are_errors() {
     assert!(matches!(blueprint(&behaviour(Some("none"), &[])), Err(StartError::UnknownDefect { .. })));
     assert!(matches!(blueprint(&behaviour(None, &["none"])), Err(StartError::UnknownWeather { .. })));
-    let (_, ledger) = blueprint(&behaviour(Some("key-ignores-input"), &["crlf", "bom"])).expect("known names");
-    assert_eq!(ledger.totals().into_keys().collect::<Vec<_>>(), ["bom", "crlf", "key-ignores-input"]);
+    let (_, ledger) = blueprint(&behaviour(Some("key-ignores-ability"), &["crlf", "bom"])).expect("known names");
+    assert_eq!(ledger.totals().into_keys().collect::<Vec<_>>(), ["bom", "crlf", "key-ignores-ability"]);
 }
 
 #[test]
