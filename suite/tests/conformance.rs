@@ -6,6 +6,10 @@ use proofmark::selftest::{self, Item, Line};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // Half of a run is waiting for runs that take their time.

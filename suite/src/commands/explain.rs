@@ -84,6 +84,9 @@ fn requirement(catalogue: &Catalogue, text: &RequirementText) -> String {
         put(&mut out, "not visible", reason);
     }
     breakers(&mut out, &catalogue.contract, &text.id);
+    if let Some(reason) = &text.no_defect {
+        put(&mut out, "no defect", reason);
+    }
     out
 }
 

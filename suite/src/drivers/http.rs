@@ -1,5 +1,6 @@
-//! HTTP requests and event streams over reqwest. Each request has a connection of its own: a reused one may die under a request
-//! through nobody's fault, and a conformance kit must neither repeat a request nor blame the target for that.
+//! HTTP requests and event streams over reqwest. Each request of a case has a connection of its own: a reused one may die under a
+//! request through nobody's fault, and a conformance kit must neither repeat a request nor blame the target for that. What is read over
+//! and over (waiting, the sweep) goes over kept connections, which saves a good part of a run; what fails there is asked anew.
 
 use super::{sse, tls};
 use crate::recorder::Recorder;
@@ -18,6 +19,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 pub const BODY_BOUND: usize = 16 << 20;
 /// The most frames of one stream.
 pub const FRAMES_BOUND: usize = 200_000;
+/// The most connections that are kept, and how long an idle one is.
+const IDLE_MOST: usize = 16;
+const IDLE_BOUND: Duration = Duration::from_secs(2);
 /// How long a request waits for the other branches of a race before it goes alone.
 const BARRIER_BOUND: Duration = Duration::from_millis(500);
 
@@ -33,7 +37,10 @@ impl SetupError {
 
 #[derive(Clone, Debug)]
 pub struct HttpDriver {
+    /// A connection for each request.
     client: reqwest::Client,
+    /// Connections that are kept.
+    kept: reqwest::Client,
     recorder: Arc<Recorder>,
 }
 
@@ -61,40 +68,70 @@ impl HttpDriver {
     pub fn new(recorder: Arc<Recorder>, base: &str, reach: &Reach) -> Result<Self, SetupError> {
         let setup = |error: &dyn std::fmt::Display| SetupError(error.to_string());
         let tls = reach.trust.client_config(&[tls::HTTP2, tls::HTTP1]).map_err(|error| setup(&error))?;
-        let mut builder =
-            reqwest::Client::builder().tls_backend_preconfigured(tls).redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0);
-        if Parts::of(base).is_loopback() {
-            builder = builder.no_proxy();
-        }
-        if reach.prior_knowledge {
-            builder = builder.http2_prior_knowledge();
-        }
-        let client = builder.build().map_err(|error| setup(&error))?;
-        Ok(Self { client, recorder })
+        let client = |idle: usize| {
+            let mut builder = reqwest::Client::builder()
+                .tls_backend_preconfigured(tls.clone())
+                .redirect(reqwest::redirect::Policy::none())
+                .pool_max_idle_per_host(idle)
+                .pool_idle_timeout(IDLE_BOUND);
+            if Parts::of(base).is_loopback() {
+                builder = builder.no_proxy();
+            }
+            if reach.prior_knowledge {
+                builder = builder.http2_prior_knowledge();
+            }
+            builder.build().map_err(|error| setup(&error))
+        };
+        Ok(Self { client: client(0)?, kept: client(IDLE_MOST)?, recorder })
     }
 
     /// Sends and reads the whole answer within `bound`.
     pub async fn send(&self, request: &Request, bound: Duration, gate: Option<&Gate>) -> Reply {
         let deadline = Instant::now() + bound;
-        match self.head(request, deadline, bound, gate).await {
+        match self.head(&self.client, request, deadline, bound, gate).await {
             Ok(response) => self.whole(response, deadline, bound).await,
             Err(none) => Reply::None(none),
+        }
+    }
+
+    /// Reads once more what is read over and over, over a kept connection where there is one. Only for requests without effect: one
+    /// that brings no answer is sent again, over a connection of its own.
+    pub async fn read(&self, request: &Request, bound: Duration) -> Reply {
+        let deadline = Instant::now() + bound;
+        let reply = match self.head(&self.kept, request, deadline, bound, None).await {
+            Ok(response) => self.whole(response, deadline, bound).await,
+            Err(none) => Reply::None(none),
+        };
+        match reply {
+            Reply::None(NoReply::Closed(_) | NoReply::Garbled(_)) | Reply::Http(HttpReply { body: Body::Partial(..), .. })
+                if Instant::now() < deadline =>
+            {
+                self.send(request, bound, None).await
+            }
+            reply => reply,
         }
     }
 
     /// Sends and reads up to the head of the answer; the body follows as a stream if it is one.
     pub async fn open(&self, request: &Request, bound: Duration, gate: Option<&Gate>) -> Opened {
         let deadline = Instant::now() + bound;
-        match self.head(request, deadline, bound, gate).await {
+        match self.head(&self.client, request, deadline, bound, gate).await {
             Ok(response) if is_event_stream(&response) => Opened::Stream(Box::new(EventStream::new(response, self.recorder.clone()))),
             Ok(response) => Opened::Reply(self.whole(response, deadline, bound).await),
             Err(none) => Opened::Reply(Reply::None(none)),
         }
     }
 
-    async fn head(&self, request: &Request, deadline: Instant, bound: Duration, gate: Option<&Gate>) -> Result<reqwest::Response, NoReply> {
+    async fn head(
+        &self,
+        client: &reqwest::Client,
+        request: &Request,
+        deadline: Instant,
+        bound: Duration,
+        gate: Option<&Gate>,
+    ) -> Result<reqwest::Response, NoReply> {
         let method = reqwest::Method::from_bytes(request.method.as_bytes()).map_err(|e| NoReply::Garbled(e.to_string()))?;
-        let mut builder = self.client.request(method, &request.url);
+        let mut builder = client.request(method, &request.url);
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }

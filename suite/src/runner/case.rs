@@ -1,7 +1,7 @@
 //! Runs one case: its rounds, its steps, their expectations. How a kind of step talks to the target is in `steps`.
 
 use super::outcome::{CaseResult, Evaluation, Stop};
-use super::session::Session;
+use super::session::{Patience, Session};
 use super::settings::Random;
 use super::steps;
 use crate::drivers::http::Gate;
@@ -20,6 +20,9 @@ use tokio::sync::Barrier;
 /// The longest jitter of a branch in a race.
 const JITTER_US: u64 = 1_500;
 
+/// Why a case that a busy target turned away again and again shows nothing.
+pub const BUSY: &str = "the target stayed busy";
+
 /// One round of a case while it runs.
 pub struct Round<'a> {
     pub session: &'a Arc<Session>,
@@ -32,7 +35,8 @@ pub struct Round<'a> {
     pub notes: Vec<String>,
 }
 
-/// Runs all rounds of `case`; the first one that breaks or blocks ends it.
+/// Runs all rounds of `case`; the first one that breaks or blocks ends it. A round in which the target accepted an execution and ended it
+/// for lack of room says nothing of what the round is about: it is run again, as a request is sent again that a busy target refused.
 pub async fn run(session: &Arc<Session>, case: &Case, stream: u64) -> CaseResult {
     let started = Instant::now();
     let mut result = CaseResult {
@@ -45,9 +49,22 @@ pub async fn run(session: &Arc<Session>, case: &Case, stream: u64) -> CaseResult
     };
     let permits = u32::try_from(case.executions.min(session.settings.in_flight)).unwrap_or(1);
     let permit = session.budget.clone().acquire_many_owned(permits).await;
-    for number in 0..case.scenario.rounds {
-        let stop = round(session, case, stream, number, &mut result).await;
+    let mut patience = Patience::new(session.settings.timeout);
+    let mut number = 0;
+    let mut tries = 0;
+    while number < case.scenario.rounds {
+        let (turned_away, judged) = (session.turned_away(&case.path), result.evaluations.len());
+        let mut stop = round(session, case, stream, Turn { number, again: tries }, &mut result).await;
         steps::tidy::after(session, &case.path).await;
+        if session.turned_away(&case.path) > turned_away {
+            result.evaluations.truncate(judged);
+            if patience.wait().await {
+                tries += 1;
+                continue;
+            }
+            stop = Err(Stop::Blocked(BUSY.to_owned()));
+        }
+        number += 1;
         let broken = result.evaluations.iter().any(|e| matches!(e.verdict, Verdict::Broken(_)));
         match stop {
             Err(Stop::Blocked(reason)) => result.blocked = Some(reason),
@@ -62,8 +79,18 @@ pub async fn run(session: &Arc<Session>, case: &Case, stream: u64) -> CaseResult
     result
 }
 
-async fn round(session: &Arc<Session>, case: &Case, stream: u64, number: u32, result: &mut CaseResult) -> Result<(), Stop> {
-    let prefix = format!("pm-{}-{stream}-{number}", session.settings.nonce);
+/// Which round, and how often it was run before because the target was busy.
+#[derive(Clone, Copy)]
+struct Turn {
+    number: u32,
+    again: u32,
+}
+
+async fn round(session: &Arc<Session>, case: &Case, stream: u64, turn: Turn, result: &mut CaseResult) -> Result<(), Stop> {
+    let Turn { number, again } = turn;
+    // Keys of a round that is run again are new ones, too.
+    let again = if again > 0 { format!("-{again}") } else { String::new() };
+    let prefix = format!("pm-{}-{stream}-{number}{again}", session.settings.nonce);
     let mut values: BTreeMap<String, Value> = BTreeMap::new();
     values.insert("stimulus".to_owned(), json!(session.stimuli));
     values.insert("fact".to_owned(), json!(session.facts));

@@ -148,7 +148,7 @@ async fn sweep_one(session: &Arc<Session>, executions: &Executions, id: String) 
         if operation.stream.is_some() {
             to_the_end(session, executions, &ask, &about).await;
         } else {
-            session.send(&ask, &about, None, false).await;
+            session.read(&ask, &about).await;
         }
     }
 }

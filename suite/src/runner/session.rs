@@ -51,6 +51,8 @@ pub struct Session {
 struct Started {
     case: Arc<str>,
     ended: bool,
+    /// It ended because the target had too much to do, and said no more than that.
+    turned_away: bool,
 }
 
 /// Whether the target is up, as far as the kit's own restarts go.
@@ -216,6 +218,20 @@ impl Session {
         }
     }
 
+    /// Reads once more what is read over and over, and records it: requests without effect, which may be sent twice.
+    pub async fn read(&self, ask: &Ask, about: &About) -> Arc<Exchange> {
+        let request = self.request(ask);
+        let mut patience = Patience::new(self.settings.timeout);
+        loop {
+            let begun = self.recorder.begin();
+            let reply = self.http.read(&request, self.settings.timeout).await;
+            let exchange = self.record(&begun, about.clone(), request.clone(), reply);
+            if !self.may_ask_again(&exchange, false) || !patience.wait().await {
+                return exchange;
+            }
+        }
+    }
+
     /// Opens an event stream; the caller records it when it ends.
     pub async fn open(&self, request: &Request, gate: Option<&Gate>) -> Result<EventStream, Reply> {
         match self.http.open(request, self.settings.timeout, gate).await {
@@ -247,19 +263,27 @@ impl Session {
         started.iter().map(|(id, s)| (id.clone(), s.case.clone())).collect()
     }
 
+    /// How many executions that `case` started the target accepted and then ended because it had too much to do.
+    pub fn turned_away(&self, case: &Arc<str>) -> usize {
+        let started = self.started.lock().expect("no panic while holding it");
+        started.values().filter(|s| s.case == *case && s.turned_away).count()
+    }
+
     fn note_execution(&self, exchange: &Exchange) {
         let (Some(executions), Some(operation)) = (&self.catalogue.operations.executions, &exchange.operation) else { return };
         let Some(reply) = exchange.http().filter(|reply| (200..300).contains(&reply.status)) else { return };
         let submitted = Some(operation) == executions.submit.as_ref();
-        let Some(body) = (if submitted { first_event(reply) } else { reply.json() }) else { return };
+        let Some(body) = (if submitted { first_event(reply) } else { reply.json().or_else(|| last_event(reply)) }) else { return };
         let Some(id) = executions.id_of(&body) else { return };
+        let turned_away = executions.turned_away(&body) || submitted && last_event(reply).is_some_and(|last| executions.turned_away(&last));
         let mut started = self.started.lock().expect("no panic while holding it");
         if submitted || *operation == executions.start {
-            started.entry(id.clone()).or_insert_with(|| Started { case: exchange.case.clone(), ended: false });
+            let known = Started { case: exchange.case.clone(), ended: false, turned_away: false };
+            started.entry(id.clone()).or_insert(known);
         }
-        if let Some(known) = started.get_mut(&id).filter(|_| executions.is_terminal(&body)) {
-            known.ended = true;
-        }
+        let Some(known) = started.get_mut(&id) else { return };
+        known.ended |= executions.is_terminal(&body);
+        known.turned_away |= turned_away;
     }
 
     /// Whether nothing was sent yet, or the target only said that it is busy.
@@ -285,6 +309,11 @@ impl Session {
 fn first_event(reply: &HttpReply) -> Option<Value> {
     let (frames, _) = reply.frames()?;
     frames.iter().find_map(|frame| serde_json::from_str(frame.data.as_deref()?).ok())
+}
+
+fn last_event(reply: &HttpReply) -> Option<Value> {
+    let (frames, _) = reply.frames()?;
+    frames.iter().rev().find_map(|frame| serde_json::from_str(frame.data.as_deref()?).ok())
 }
 
 /// Whether an answer came to an end, or brought events until then.

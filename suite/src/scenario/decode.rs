@@ -52,6 +52,7 @@ fn scenario(node: &Node, file: &Arc<str>, names: &Names) -> Result<Scenario> {
         rounds: fields.integer("rounds")?.map_or(1, |n| u32::try_from(n).unwrap_or(u32::MAX)).max(1),
         vars: variables(&fields, "vars")?,
         cases,
+        no_defect: fields.optional_string("no-defect")?,
         steps,
     };
     if !scenario.exclusive && !scenario.restarts().is_empty() {

@@ -2,7 +2,7 @@
 //! Schemas under `schema/json/` must know exactly the same ones (a test compares them).
 
 pub const SCENARIO_FILE: &[&str] = &["contract", "area", "about", "scenarios"];
-pub const SCENARIO: &[&str] = &["id", "title", "needs", "capabilities", "exclusive", "rounds", "vars", "cases", "steps"];
+pub const SCENARIO: &[&str] = &["id", "title", "needs", "capabilities", "exclusive", "rounds", "vars", "cases", "no-defect", "steps"];
 
 /// The keys that say what a step does; a step has exactly one of them.
 pub const STEPS: &[&str] = &["given", "call", "raw", "follow", "submit", "await", "together", "check", "generate", "restart"];
@@ -56,7 +56,7 @@ pub const COUNT: &[&str] = &["of", "is"];
 pub const PREAMBLES_FILE: &[&str] = &["contract", "preambles"];
 
 pub const REQUIREMENTS_FILE: &[&str] = &["contract", "about", "requirements"];
-pub const REQUIREMENT: &[&str] = &["id", "area", "level", "source", "text", "readings", "monitor", "unobservable"];
+pub const REQUIREMENT: &[&str] = &["id", "area", "level", "source", "text", "readings", "monitor", "unobservable", "no-defect"];
 pub const SOURCE: &[&str] = &["document", "section", "normative-text"];
 
 pub const STIMULI_FILE: &[&str] = &["contract", "request", "stimuli", "facts"];

@@ -27,6 +27,8 @@ pub struct Scenario {
     pub vars: BTreeMap<String, Value>,
     /// Name and values of each case; one case without a name when the scenario has none.
     pub cases: Vec<(Option<String>, Value)>,
+    /// Why no defect of the reference server turns it red.
+    pub no_defect: Option<String>,
     pub steps: Vec<Step>,
 }
 

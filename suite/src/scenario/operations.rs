@@ -5,6 +5,7 @@ use super::fill;
 use super::keys;
 use super::node::{Node, Place};
 use super::operators::{check_pattern, unknown_schema};
+use super::pattern::fits;
 use proofmark_schema::validate;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -97,6 +98,12 @@ impl Executions {
 
     pub fn is_terminal(&self, body: &Value) -> bool {
         fill::walk(body, self.state.trim_start_matches('$')).is_some_and(|state| self.terminal_states.contains(state))
+    }
+
+    /// Whether an execution as read, or its last event, says that it ended only because the target had too much to do.
+    pub fn turned_away(&self, body: &Value) -> bool {
+        let ended = || self.is_terminal(body) || fits(&self.terminal_event, Some(body));
+        self.busy.as_ref().is_some_and(|busy| fits(busy, Some(body)) && ended())
     }
 
     pub fn sequence_of(&self, event: &Value) -> Option<i64> {

@@ -21,6 +21,8 @@ pub struct RequirementText {
     pub monitor: Option<String>,
     /// Why nobody can see it from outside.
     pub unobservable: Option<String>,
+    /// Why no defect of the reference server breaks it.
+    pub no_defect: Option<String>,
     pub at: Place,
 }
 
@@ -72,6 +74,7 @@ fn requirement(node: &Node, file: &Arc<str>) -> Result<RequirementText> {
         readings,
         monitor: fields.optional_string("monitor")?,
         unobservable,
+        no_defect: fields.optional_string("no-defect")?,
         at: fields.place(),
     })
 }

@@ -10,3 +10,4 @@ mod races;
 mod sending;
 mod server;
 mod submit;
+mod turned_away;

@@ -271,7 +271,7 @@ impl Reading<'_> {
             step: format!("{} (has it ended?)", self.about.step),
             case: self.about.case.clone(),
         };
-        let exchange = self.session.send(&ask, &about, None, false).await;
+        let exchange = self.session.read(&ask, &about).await;
         exchange.http().and_then(HttpReply::json).is_some_and(|body| self.executions.is_terminal(&body))
     }
 

@@ -1,6 +1,6 @@
 //! `await`: a read is repeated until its answer matches. Running out of time blocks; it accuses nobody.
 
-use super::super::case::{Round, filled};
+use super::super::case::{BUSY, Round, filled};
 use super::super::outcome::Stop;
 use super::{call, result};
 use crate::judge::evaluate::satisfied;
@@ -20,11 +20,21 @@ pub async fn run(round: &mut Round<'_>, step: &Step, what: &Call, until: &Expect
     let deadline = Instant::now() + bound;
     let mut pause = FIRST_PAUSE;
     let mut gate = round.gate.take();
+    // Only a read that has no effect may be asked over and over.
+    let reads = ask.method == "GET";
     loop {
-        let exchange = round.session.send(&ask, &about, gate.take().as_ref(), false).await;
+        let exchange = match gate.take() {
+            None if reads => round.session.read(&ask, &about).await,
+            gate => round.session.send(&ask, &about, gate.as_ref(), false).await,
+        };
         let result = result::of(&exchange);
         if satisfied(until, &result, &round.scope).map_err(|e| filled(&e))? {
             return Ok(result);
+        }
+        // What was turned away will not come true any more; the case is tried again.
+        let executions = round.session.catalogue.operations.executions.as_ref();
+        if executions.is_some_and(|executions| executions.turned_away(&result["body"])) {
+            return Err(Stop::Blocked(format!("`{}` ({}): {BUSY}", step.label, step.at)));
         }
         if Instant::now() + pause >= deadline {
             let last = result["reason"].as_str().map_or_else(|| show(Some(&result["body"])), str::to_owned);
