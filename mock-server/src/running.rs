@@ -8,6 +8,7 @@ use crate::harness_runtime;
 use crate::model_runtime;
 use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::PathBuf;
 use tokio::net::TcpListener;
 
@@ -22,6 +23,9 @@ pub struct Behaviour {
     pub seed: u64,
     /// The folder in which what was promised survives the process; in memory without. Made when it is not there, and one server's alone.
     pub store: Option<PathBuf>,
+    /// How many ended executions are kept, the newest ones; the others are forgotten with all that belongs to them, keys included, as soon as
+    /// nobody reads them. All without.
+    pub retain: Option<NonZero<usize>>,
 }
 
 /// Why a server did not start.
@@ -38,6 +42,9 @@ pub enum StartError {
     /// A contract whose server keeps nothing.
     #[error("the server of {0} has no store")]
     NoStore(String),
+    /// A contract whose server keeps all it ever knew.
+    #[error("the server of {0} forgets nothing")]
+    NoRetention(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -85,6 +92,9 @@ pub async fn start(contract: &str, listener: TcpListener, behaviour: &Behaviour)
     match contract {
         harness_runtime::CONTRACT => harness_runtime::start(listener, behaviour).await,
         agentsessions::CONTRACT | model_runtime::CONTRACT if behaviour.store.is_some() => Err(StartError::NoStore(contract.to_owned())),
+        agentsessions::CONTRACT | model_runtime::CONTRACT if behaviour.retain.is_some() => {
+            Err(StartError::NoRetention(contract.to_owned()))
+        }
         model_runtime::CONTRACT => model_runtime::start(listener, behaviour),
         agentsessions::CONTRACT => agentsessions::start(listener, behaviour),
         other => Err(StartError::UnknownContract(other.to_owned())),

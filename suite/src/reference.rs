@@ -25,7 +25,7 @@ impl Server {
     pub async fn start(contract: &str, defect: Option<&str>, weather: &[&str], seed: u64) -> Result<Self, String> {
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(|error| format!("no free port on 127.0.0.1: {error}"))?;
         let weather = weather.iter().map(|name| (*name).to_owned()).collect();
-        let behaviour = Behaviour { defect: defect.map(str::to_owned), weather, seed, store: None };
+        let behaviour = Behaviour { defect: defect.map(str::to_owned), weather, seed, ..Behaviour::default() };
         Self::listen(contract, listener, &behaviour).await.map_err(|error| error.to_string())
     }
 

@@ -30,6 +30,7 @@ use rules::Rules;
 use runtime::{Clock, Ids, Journal, Parts, Runtime};
 use seams::Seams;
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -46,6 +47,8 @@ pub(crate) struct Blueprint {
     pub(crate) decisions: Decisions,
     pub(crate) seams: Seams,
     pub(crate) keeping: Keeping,
+    /// How many ended executions are kept; all without.
+    pub(crate) retain: Option<usize>,
     pub(crate) wire: Wire,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
@@ -60,6 +63,7 @@ impl Blueprint {
             decisions: Decisions::default(),
             seams: Seams::default(),
             keeping: Keeping::default(),
+            retain: None,
             wire: Wire::default(),
             clock: Arc::new(jiff::Timestamp::now),
             ids: Arc::new(new_id),
@@ -85,9 +89,9 @@ impl Blueprint {
     }
 
     fn assemble(self, store: Store, tallies: Tallies, journal: Journal) -> (Arc<Runtime>, Arc<Wire>) {
-        let Self { rules, decisions, seams, wire, clock, ids, keeping: _, dice: _ } = self;
+        let Self { rules, decisions, seams, retain, wire, clock, ids, keeping: _, dice: _ } = self;
         let providers = providers::all(tallies);
-        (Runtime::new(Parts { rules, decisions, seams, clock, ids, providers, store, journal }), Arc::new(wire))
+        (Runtime::new(Parts { rules, decisions, seams, clock, ids, providers, store, journal, retain }), Arc::new(wire))
     }
 }
 
@@ -97,7 +101,7 @@ fn new_id(kind: IdKind) -> String {
 
 /// The blueprint with the named changes, weather first, and their counters.
 fn blueprint(behaviour: &Behaviour) -> Result<(Blueprint, Ledger), StartError> {
-    let mut blueprint = Blueprint::new(behaviour.seed);
+    let mut blueprint = Blueprint { retain: behaviour.retain.map(NonZero::get), ..Blueprint::new(behaviour.seed) };
     let mut ledger = Ledger::default();
     for name in &behaviour.weather {
         let unknown = || StartError::UnknownWeather { contract: CONTRACT.to_owned(), name: name.clone() };

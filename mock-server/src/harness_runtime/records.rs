@@ -1,6 +1,6 @@
 //! The tables of a durable server: one row a thing, its members as JSON, in the order in which the things came to be.
 
-use super::machine::{Row, Store};
+use super::machine::{Forgotten, Row, Store};
 use crate::durable::{self, Form, StoreError};
 use crate::tally::Tally;
 use rusqlite::{Connection, Transaction, params};
@@ -23,10 +23,11 @@ const TABLES: &str = "
     CREATE TABLE events (number INTEGER PRIMARY KEY, row TEXT NOT NULL) STRICT;
 ";
 
-/// What is kept: rows of the machine, and what the providers counted.
+/// What is kept: rows of the machine, and what the providers counted; and what is not kept any longer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Record {
     Row(Row),
+    Forgotten(Forgotten),
     Tally { name: String, tally: Tally },
 }
 
@@ -46,6 +47,11 @@ impl durable::Record for Record {
             Record::Row(Row::Action(action)) => put(transaction, "actions", &action.id, action),
             Record::Row(Row::Artifact(artifact)) => add(transaction, "artifacts", artifact),
             Record::Row(Row::Event(event)) => add(transaction, "events", &**event),
+            Record::Forgotten(gone) => {
+                remove(transaction, "executions", &gone.execution_id)?;
+                gone.keys.iter().try_for_each(|name| remove(transaction, "keys", name))?;
+                gone.actions.iter().try_for_each(|id| remove(transaction, "actions", id))
+            }
             Record::Tally { name, tally } => put(transaction, "tallies", name, tally),
         }
     }
@@ -55,6 +61,10 @@ impl durable::Record for Record {
 fn put(transaction: &Transaction, table: &str, id: &str, row: &impl Serialize) -> rusqlite::Result<()> {
     let sql = format!("INSERT INTO {table} (id, row) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET row = excluded.row");
     transaction.prepare(&sql)?.execute(params![id, text(row)?]).map(|_| ())
+}
+
+fn remove(transaction: &Transaction, table: &str, id: &str) -> rusqlite::Result<()> {
+    transaction.prepare(&format!("DELETE FROM {table} WHERE id = ?1"))?.execute(params![id]).map(|_| ())
 }
 
 /// A row that comes last.
@@ -70,6 +80,7 @@ fn text(row: &impl Serialize) -> rusqlite::Result<String> {
 pub(crate) fn open(folder: &Path) -> Result<Kept, StoreError> {
     let connection = durable::open(folder, &FORM)?;
     let reader = Reader { connection: &connection, path: folder.join(FORM.file) };
+    reader.sweep()?;
     let mut store = Store::default();
     reader.rows("conversations", |_, row| store.restore(Row::Conversation(row)))?;
     reader.rows("executions", |_, row| store.restore(Row::Execution(Box::new(row))))?;
@@ -105,6 +116,17 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Events and artifacts of executions that are not kept any longer go when the store is opened: there is no index by execution, which
+    /// would cost at every write.
+    fn sweep(&self) -> Result<(), StoreError> {
+        for table in ["events", "artifacts"] {
+            let orphaned = "json_valid(row) AND json_extract(row, '$.execution_id') NOT IN (SELECT id FROM executions)";
+            let swept = self.connection.execute(&format!("DELETE FROM {table} WHERE {orphaned}"), []);
+            swept.map_err(|error| self.damaged(&error.to_string()))?;
+        }
+        Ok(())
+    }
+
     fn damaged(&self, what: &str) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), what: what.to_owned() }
     }
@@ -135,6 +157,31 @@ mod tests {
         assert_eq!(kept.store.conversation("c"), Some(&conversation));
         assert_eq!(kept.tallies["t"], Tally { started: 1, cleaned_up: 2 });
         drop(kept);
+        std::fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_nothing() {
+        let folder = std::env::temp_dir().join(format!("proofmark-records-{}", uuid::Uuid::new_v4().simple()));
+        let connection = open(&folder).expect("a store").connection;
+        let rows = |connection: &Connection| -> Vec<String> {
+            let count = |table: &str| format!("SELECT '{table}' AS name FROM {table}");
+            let sql = ["executions", "keys", "actions", "events", "artifacts"].map(count).join(" UNION ALL ");
+            let mut select = connection.prepare(&sql).expect("a query");
+            select.query_map([], |row| row.get(0)).expect("rows").map(|name| name.expect("a name")).collect()
+        };
+        let id = |table: &str| format!("INSERT INTO {table} (id, row) VALUES ('{table}-of-x', '{{\"execution_id\":\"x\"}}');");
+        let row = |table: &str| format!("INSERT INTO {table} (row) VALUES ('{{\"execution_id\":\"x\"}}');");
+        let all = ["keys", "actions"].map(id).join("") + &["events", "artifacts"].map(row).join("");
+        connection.execute_batch(&format!("{all} INSERT INTO executions (id, row) VALUES ('x', '{{}}');")).expect("written");
+        assert_eq!(rows(&connection).len(), 5);
+        let gone = Forgotten { execution_id: "x".to_owned(), keys: vec!["keys-of-x".to_owned()], actions: vec!["actions-of-x".to_owned()] };
+        let mut connection = connection;
+        let transaction = connection.transaction().expect("a transaction");
+        durable::Record::write(&Record::Forgotten(gone), &transaction).expect("written");
+        transaction.commit().expect("committed");
+        drop(connection);
+        assert_eq!(rows(&open(&folder).expect("a store").connection), [""; 0]);
         std::fs::remove_dir_all(folder).expect("removed");
     }
 

@@ -9,6 +9,7 @@ mod problems;
 mod profile;
 #[path = "../raw/mod.rs"]
 mod raw;
+mod retention;
 mod start;
 mod streaming;
 mod weather;

@@ -8,6 +8,7 @@ use clap::Args;
 use proofmark_reports::exit;
 use serde_json::json;
 use std::io::Write;
+use std::num::NonZero;
 use std::path::PathBuf;
 use tokio::net::TcpListener;
 
@@ -28,6 +29,9 @@ pub struct ServeArgs {
     /// What was promised survives the process, in this folder
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
+    /// Keep the newest N ended executions and forget the others; all of them without
+    #[arg(long, value_name = "N")]
+    pub retain: Option<NonZero<usize>>,
     #[arg(long, conflicts_with_all = ["listen", "list_weather"])]
     pub list_defects: bool,
     #[arg(long, conflicts_with = "listen")]
@@ -96,7 +100,8 @@ async fn listen(args: &ServeArgs, text: &str) -> Result<Server, CommandError> {
     let weather: Vec<&str> = args.weather.iter().filter_map(|name| for_contract(name, contract)).collect();
     let weather = weather.into_iter().filter(|name| has_weather(contract, name)).map(str::to_owned).collect();
     let defect = args.defect.as_deref().and_then(|name| for_contract(name, contract)).filter(|name| has_defect(contract, name));
-    let behaviour = Behaviour { defect: defect.map(str::to_owned), weather, seed: args.seed, store: args.store.clone() };
+    let defect = defect.map(str::to_owned);
+    let behaviour = Behaviour { defect, weather, seed: args.seed, store: args.store.clone(), retain: args.retain };
     Server::listen(contract, listener, &behaviour).await.map_err(|error| refused(&error))
 }
 
@@ -104,6 +109,7 @@ fn refused(error: &StartError) -> CommandError {
     let hint = match error {
         StartError::Store(problem) => Some(problem.hint().to_owned()),
         StartError::NoStore(_) => Some("serve it without --store, from a process of its own".to_owned()),
+        StartError::NoRetention(_) => Some("serve it without --retain, from a process of its own".to_owned()),
         _ => return CommandError::Kit(error.to_string()),
     };
     CommandError::usage(error.to_string(), hint)

@@ -14,7 +14,7 @@ mod store;
 pub(crate) use cancel::{CancelRequest, Cancelling, CleanedUp};
 pub(crate) use provider::{Asking, Emission, Ending};
 pub(crate) use respond::Responding;
-pub(crate) use store::{KeyUse, Row, Store};
+pub(crate) use store::{Forgotten, KeyUse, Row, Store};
 
 use super::model::{Action, Artifact, Conversation, Execution, JsonObject, Manifest, Response};
 use super::problem::Problem;

@@ -33,6 +33,16 @@ struct Run {
     artifacts: Vec<Artifact>,
     /// Ids of its actions.
     actions: Vec<String>,
+    /// Names of the keys that led to it.
+    keys: Vec<String>,
+}
+
+/// What went with an execution that is not kept any longer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Forgotten {
+    pub(crate) execution_id: String,
+    pub(crate) keys: Vec<String>,
+    pub(crate) actions: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -88,9 +98,7 @@ impl Store {
                 self.conversations.insert(conversation.id.clone(), conversation);
             }
             Change::Execution(execution) => self.put_execution(*execution),
-            Change::Key { name, used } => {
-                self.keys.insert(name, *used);
-            }
+            Change::Key { name, used } => self.put_key(name, *used),
             Change::Event(event) => {
                 for event in (rules.appended)(event) {
                     self.append(rules, event);
@@ -126,9 +134,7 @@ impl Store {
                 self.conversations.insert(conversation.id.clone(), conversation);
             }
             Row::Execution(execution) => self.put_execution(*execution),
-            Row::Key { name, used } => {
-                self.keys.insert(name, *used);
-            }
+            Row::Key { name, used } => self.put_key(name, *used),
             Row::Event(event) => {
                 if let Some(run) = self.runs.get_mut(&event.execution_id) {
                     run.log.push(event);
@@ -138,6 +144,23 @@ impl Store {
             Row::Action(action) => self.put_action(*action),
             Row::Artifact(artifact) => self.put_artifact(*artifact),
         }
+    }
+
+    /// Lets go of an execution and of all that belongs to it, its keys too.
+    pub(crate) fn forget(&mut self, execution_id: &str) -> Forgotten {
+        let Some(run) = self.runs.remove(execution_id) else { return Forgotten::default() };
+        run.actions.iter().for_each(|id| drop(self.actions.remove(id)));
+        let mut keys = run.keys;
+        keys.retain(|name| self.keys.get(name).is_some_and(|used| used.execution_id == execution_id));
+        keys.iter().for_each(|name| drop(self.keys.remove(name)));
+        Forgotten { execution_id: execution_id.to_owned(), keys, actions: run.actions }
+    }
+
+    fn put_key(&mut self, name: String, used: KeyUse) {
+        if let Some(run) = self.runs.get_mut(&used.execution_id) {
+            run.keys.push(name.clone());
+        }
+        self.keys.insert(name, used);
     }
 
     fn put_artifact(&mut self, artifact: Artifact) {
@@ -150,7 +173,7 @@ impl Store {
         if let Some(run) = self.runs.get_mut(&execution.id) {
             run.execution = execution;
         } else {
-            let run = Run { execution, log: Vec::new(), artifacts: Vec::new(), actions: Vec::new() };
+            let run = Run { execution, log: Vec::new(), artifacts: Vec::new(), actions: Vec::new(), keys: Vec::new() };
             self.runs.insert(run.execution.id.clone(), run);
         }
     }

@@ -51,7 +51,12 @@ impl Runtime {
         let runtime = Arc::clone(self);
         self.spawn(async move {
             let error = provider.clean_up(session).await.err();
-            runtime.cleaned_up(&CleanedUp { execution_id, error }).await;
+            runtime.cleaned_up(&CleanedUp { execution_id: execution_id.clone(), error }).await;
+            let mut aborts = lock(&runtime.aborts);
+            // The provider itself may have ended long ago.
+            if aborts.get(&execution_id).is_some_and(|abort| abort.receiver_count() == 0) {
+                aborts.remove(&execution_id);
+            }
         });
     }
 

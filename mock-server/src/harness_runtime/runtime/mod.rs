@@ -5,6 +5,7 @@
 
 mod effects;
 mod journal;
+mod retention;
 mod session;
 
 pub(crate) use journal::Journal;
@@ -21,6 +22,7 @@ use super::records::Record;
 use super::rules::Rules;
 use super::seams::{Hold, Moment, Seams};
 use jiff::Timestamp;
+use retention::Retention;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{oneshot, watch};
@@ -42,6 +44,8 @@ pub(crate) struct Parts {
     /// What there is from the beginning.
     pub(crate) store: Store,
     pub(crate) journal: Journal,
+    /// How many ended executions are kept; all without.
+    pub(crate) retain: Option<usize>,
 }
 
 pub(crate) struct Runtime {
@@ -54,6 +58,7 @@ pub(crate) struct Runtime {
     description: Description,
     store: Mutex<Store>,
     journal: Journal,
+    retention: Mutex<Retention>,
     /// Of each execution: rings at every change.
     bells: Mutex<BTreeMap<String, watch::Sender<()>>>,
     /// Of each running provider: carries the reason when it shall stop.
@@ -85,6 +90,7 @@ impl Runtime {
                 protocol_version: super::model::PROTOCOL_VERSION.to_owned(),
                 providers: manifests,
             },
+            retention: Mutex::new(Retention::new(parts.retain, &parts.store)),
             store: Mutex::new(parts.store),
             journal: parts.journal,
             bells: Mutex::default(),
@@ -239,6 +245,9 @@ impl Runtime {
         let mut records = Vec::new();
         for change in changes {
             let touched = touched(&change).map(str::to_owned);
+            if let Some(id) = ends(store, &change) {
+                lock(&self.retention).ended(id);
+            }
             if self.journal.is_kept() {
                 records.extend(store.recorded(&self.rules.events, change).into_iter().map(Record::Row));
             } else {
@@ -248,9 +257,29 @@ impl Runtime {
                 lock(&self.bells).entry(execution_id).or_insert_with(|| watch::channel(()).0).send_replace(());
             }
         }
+        records.extend(self.let_go(store));
         // Still under the lock: the records are in the order of the changes.
         self.journal.submit(records);
     }
+
+    /// Lets go of the ended executions that are not to be kept any longer.
+    fn let_go(&self, store: &mut Store) -> Vec<Record> {
+        let mut bells = lock(&self.bells);
+        let is_read = |id: &str| bells.get(id).is_some_and(|bell| bell.receiver_count() > 0);
+        let due = lock(&self.retention).due(is_read);
+        let gone = due.into_iter().map(|id| {
+            bells.remove(&id);
+            Record::Forgotten(store.forget(&id))
+        });
+        gone.collect()
+    }
+}
+
+/// The execution that ends with a change.
+fn ends<'a>(store: &Store, change: &'a Change) -> Option<&'a str> {
+    let Change::Execution(execution) = change else { return None };
+    let ended = store.execution(&execution.id).is_some_and(|before| before.state.is_terminal());
+    (execution.state.is_terminal() && !ended).then_some(&execution.id)
 }
 
 /// The execution whose record or history a change touches.
