@@ -91,11 +91,11 @@ impl Running {
 pub async fn start(contract: &str, listener: TcpListener, behaviour: &Behaviour) -> Result<Running, StartError> {
     match contract {
         harness_runtime::CONTRACT => harness_runtime::start(listener, behaviour).await,
-        agentsessions::CONTRACT | model_runtime::CONTRACT if behaviour.store.is_some() => Err(StartError::NoStore(contract.to_owned())),
+        agentsessions::CONTRACT if behaviour.store.is_some() => Err(StartError::NoStore(contract.to_owned())),
         agentsessions::CONTRACT | model_runtime::CONTRACT if behaviour.retain.is_some() => {
             Err(StartError::NoRetention(contract.to_owned()))
         }
-        model_runtime::CONTRACT => model_runtime::start(listener, behaviour),
+        model_runtime::CONTRACT => model_runtime::start(listener, behaviour).await,
         agentsessions::CONTRACT => agentsessions::start(listener, behaviour),
         other => Err(StartError::UnknownContract(other.to_owned())),
     }

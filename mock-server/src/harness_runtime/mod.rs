@@ -2,7 +2,6 @@
 
 pub(crate) mod defects;
 mod http;
-mod keeping;
 mod machine;
 mod model;
 mod problem;
@@ -17,12 +16,11 @@ mod wire;
 
 use crate::applied::Ledger;
 use crate::connections::Connections;
-use crate::durable::StoreError;
+use crate::durable::{Keeping, StoreError};
 use crate::json;
 use crate::random::Dice;
 use crate::running::{Behaviour, Running, StartError};
 use crate::tally::Tally;
-use keeping::Keeping;
 use machine::{Decisions, IdKind, Store};
 use providers::Tallies;
 use records::Record;
@@ -46,7 +44,7 @@ pub(crate) struct Blueprint {
     pub(crate) rules: Rules,
     pub(crate) decisions: Decisions,
     pub(crate) seams: Seams,
-    pub(crate) keeping: Keeping,
+    pub(crate) keeping: Keeping<Record>,
     /// How many ended executions are kept; all without.
     pub(crate) retain: Option<usize>,
     pub(crate) wire: Wire,

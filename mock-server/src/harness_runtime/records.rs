@@ -1,13 +1,11 @@
 //! The tables of a durable server: one row a thing, its members as JSON, in the order in which the things came to be.
 
 use super::machine::{Forgotten, Row, Store};
-use crate::durable::{self, Form, StoreError};
+use crate::durable::{self, Form, Reader, StoreError, add, put, remove};
 use crate::tally::Tally;
-use rusqlite::{Connection, Transaction, params};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use rusqlite::{Connection, Transaction};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// `PMhr` in the header of the file.
@@ -57,79 +55,34 @@ impl durable::Record for Record {
     }
 }
 
-/// A row that takes the place of the one with its id, and otherwise comes last.
-fn put(transaction: &Transaction, table: &str, id: &str, row: &impl Serialize) -> rusqlite::Result<()> {
-    let sql = format!("INSERT INTO {table} (id, row) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET row = excluded.row");
-    transaction.prepare(&sql)?.execute(params![id, text(row)?]).map(|_| ())
-}
-
-fn remove(transaction: &Transaction, table: &str, id: &str) -> rusqlite::Result<()> {
-    transaction.prepare(&format!("DELETE FROM {table} WHERE id = ?1"))?.execute(params![id]).map(|_| ())
-}
-
-/// A row that comes last.
-fn add(transaction: &Transaction, table: &str, row: &impl Serialize) -> rusqlite::Result<()> {
-    transaction.prepare(&format!("INSERT INTO {table} (row) VALUES (?1)"))?.execute(params![text(row)?]).map(|_| ())
-}
-
-fn text(row: &impl Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(row).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
-}
-
 /// Opens the store in `folder` and reads it.
 pub(crate) fn open(folder: &Path) -> Result<Kept, StoreError> {
     let connection = durable::open(folder, &FORM)?;
     let reader = Reader { connection: &connection, path: folder.join(FORM.file) };
-    reader.sweep()?;
+    sweep(&reader)?;
     let mut store = Store::default();
-    reader.rows("conversations", |_, row| store.restore(Row::Conversation(row)))?;
-    reader.rows("executions", |_, row| store.restore(Row::Execution(Box::new(row))))?;
-    reader.rows("keys", |name, row| store.restore(Row::Key { name, used: Box::new(row) }))?;
-    reader.rows("actions", |_, row| store.restore(Row::Action(Box::new(row))))?;
-    reader.rows("artifacts", |_, row| store.restore(Row::Artifact(Box::new(row))))?;
-    reader.rows("events", |_, row| store.restore(Row::Event(Arc::new(row))))?;
+    reader.named("conversations", |_, row| store.restore(Row::Conversation(row)))?;
+    reader.named("executions", |_, row| store.restore(Row::Execution(Box::new(row))))?;
+    reader.named("keys", |name, row| store.restore(Row::Key { name, used: Box::new(row) }))?;
+    reader.named("actions", |_, row| store.restore(Row::Action(Box::new(row))))?;
+    reader.nameless("artifacts", |row| store.restore(Row::Artifact(Box::new(row))))?;
+    reader.nameless("events", |row| store.restore(Row::Event(Arc::new(row))))?;
     let mut tallies = BTreeMap::new();
-    reader.rows("tallies", |name, row| {
+    reader.named("tallies", |name, row| {
         tallies.insert(name, row);
     })?;
     Ok(Kept { store, tallies, connection })
 }
 
-struct Reader<'a> {
-    connection: &'a Connection,
-    path: PathBuf,
-}
-
-impl Reader<'_> {
-    /// Hands each row of a table on, with its id (empty for a table without ids), in the order in which they came to be.
-    fn rows<T: DeserializeOwned>(&self, table: &str, mut take: impl FnMut(String, T)) -> Result<(), StoreError> {
-        let id = if matches!(table, "artifacts" | "events") { "''" } else { "id" };
-        let sql = format!("SELECT number, {id}, row FROM {table} ORDER BY number");
-        let mut select = self.connection.prepare(&sql).map_err(|error| self.damaged(&error.to_string()))?;
-        let mut rows = select.query([]).map_err(|error| self.damaged(&error.to_string()))?;
-        while let Some(row) = rows.next().map_err(|error| self.damaged(&error.to_string()))? {
-            let read = || Ok::<(i64, String, String), rusqlite::Error>((row.get(0)?, row.get(1)?, row.get(2)?));
-            let (number, id, text) = read().map_err(|error| self.damaged(&error.to_string()))?;
-            let row = serde_json::from_str(&text).map_err(|error| self.damaged(&format!("{table}, row {number}: {error}")))?;
-            take(id, row);
-        }
-        Ok(())
+/// Events and artifacts of executions that are not kept any longer go when the store is opened: there is no index by execution, which would
+/// cost at every write.
+fn sweep(reader: &Reader) -> Result<(), StoreError> {
+    for table in ["events", "artifacts"] {
+        let orphaned = "json_valid(row) AND json_extract(row, '$.execution_id') NOT IN (SELECT id FROM executions)";
+        let swept = reader.connection.execute(&format!("DELETE FROM {table} WHERE {orphaned}"), []);
+        swept.map_err(|error| reader.damaged(&error.to_string()))?;
     }
-
-    /// Events and artifacts of executions that are not kept any longer go when the store is opened: there is no index by execution, which
-    /// would cost at every write.
-    fn sweep(&self) -> Result<(), StoreError> {
-        for table in ["events", "artifacts"] {
-            let orphaned = "json_valid(row) AND json_extract(row, '$.execution_id') NOT IN (SELECT id FROM executions)";
-            let swept = self.connection.execute(&format!("DELETE FROM {table} WHERE {orphaned}"), []);
-            swept.map_err(|error| self.damaged(&error.to_string()))?;
-        }
-        Ok(())
-    }
-
-    fn damaged(&self, what: &str) -> StoreError {
-        StoreError::Damaged { path: self.path.clone(), what: what.to_owned() }
-    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `model-runtime`, protocol 0.1.0: HTTP and server-sent events, in memory.
+//! `model-runtime`, protocol 0.1.0: HTTP and server-sent events, in memory or on disk.
 
 pub(crate) mod defects;
 mod http;
@@ -6,6 +6,7 @@ mod machine;
 mod model;
 mod problem;
 mod providers;
+mod records;
 mod rules;
 mod runtime;
 mod script;
@@ -15,13 +16,18 @@ mod wire;
 
 use crate::applied::Ledger;
 use crate::connections::Connections;
+use crate::durable::{Keeping, StoreError};
 use crate::random::Dice;
 use crate::running::{Behaviour, Running, StartError};
-use machine::Decisions;
-use providers::Provider;
+use crate::tally::Tally;
+use machine::{Decisions, Store};
+use providers::Tallies;
+use records::Record;
 use rules::Rules;
-use runtime::{Clock, Ids, Parts, Runtime};
+use runtime::{Clock, Ids, Journal, Parts, Runtime};
 use seams::Seams;
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -36,10 +42,10 @@ pub(crate) struct Blueprint {
     pub(crate) rules: Rules,
     pub(crate) decisions: Decisions,
     pub(crate) seams: Seams,
+    pub(crate) keeping: Keeping<Record>,
     pub(crate) wire: Wire,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
-    pub(crate) providers: Vec<Arc<dyn Provider>>,
     /// What replaced parts draw from.
     pub(crate) dice: Arc<Dice>,
 }
@@ -50,17 +56,35 @@ impl Blueprint {
             rules: Rules::default(),
             decisions: Decisions::default(),
             seams: Seams::default(),
+            keeping: Keeping::default(),
             wire: wire::plain(),
             clock: Arc::new(jiff::Timestamp::now),
             ids: Arc::new(|| uuid::Uuid::new_v4().to_string()),
-            providers: providers::all(),
             dice: Arc::new(Dice::new(seed)),
         }
     }
 
+    /// In memory.
+    #[cfg(test)]
     fn build(self) -> (Arc<Runtime>, Arc<Wire>) {
-        let Self { rules, decisions, seams, wire, clock, ids, providers, dice: _ } = self;
-        (Runtime::new(Parts { rules, decisions, seams, clock, ids, providers }), Arc::new(wire))
+        self.assemble(Store::default(), &Tallies::default(), Journal::default())
+    }
+
+    /// On what the store in `folder` holds, or in memory.
+    fn build_in(self, folder: Option<&Path>) -> Result<(Arc<Runtime>, Arc<Wire>), StoreError> {
+        let Some(folder) = folder else {
+            return Ok(self.assemble(Store::default(), &Tallies::default(), Journal::default()));
+        };
+        let kept = records::open(folder)?;
+        let unusable = |error: std::io::Error| StoreError::Unusable { path: folder.to_owned(), problem: error.to_string() };
+        let journal = Journal::start(kept.connection, self.keeping.clone()).map_err(unusable)?;
+        Ok(self.assemble(kept.store, &kept_tallies(kept.tallies, journal.clone()), journal))
+    }
+
+    fn assemble(self, store: Store, tallies: &Tallies, journal: Journal) -> (Arc<Runtime>, Arc<Wire>) {
+        let Self { rules, decisions, seams, wire, clock, ids, keeping: _, dice: _ } = self;
+        let providers = providers::all(tallies);
+        (Runtime::new(Parts { rules, decisions, seams, clock, ids, providers, store, journal }), Arc::new(wire))
     }
 }
 
@@ -84,19 +108,28 @@ fn blueprint(behaviour: &Behaviour) -> Result<(Blueprint, Ledger), StartError> {
 /// Serves the contract on `listener`.
 ///
 /// # Errors
-/// Unknown names in `behaviour`, or a listener without an address.
-pub(crate) fn start(listener: TcpListener, behaviour: &Behaviour) -> Result<Running, StartError> {
+/// Unknown names in `behaviour`, a store that cannot be used, or a listener without an address.
+pub(crate) async fn start(listener: TcpListener, behaviour: &Behaviour) -> Result<Running, StartError> {
     let (blueprint, ledger) = blueprint(behaviour)?;
     let address = listener.local_addr().map_err(StartError::Listener)?;
-    let (runtime, wire) = blueprint.build();
+    let (runtime, wire) = blueprint.build_in(behaviour.store.as_deref())?;
+    runtime.recover().await;
     let url = format!("http://{address}{}", (wire.mount)());
     let (stop, stopping) = watch::channel(false);
     let stride = Arc::clone(&wire.stride);
     let router = http::router(http::Context { runtime: Arc::clone(&runtime), wire, stopping });
     let connections = Connections::serve(listener, router, stride, stop);
+    let failed = Arc::clone(&runtime);
+    let failed = Box::pin(async move { failed.failed().await });
     let shut_down = Box::pin(async move { runtime.shut_down().await });
-    Ok(Running { url, ledger, connections, shut_down, failed: Box::pin(std::future::pending()) })
+    Ok(Running { url, ledger, connections, shut_down, failed })
 }
 
 #[cfg(test)]
 mod tests;
+
+/// Tallies that go on from what was kept, and are kept.
+fn kept_tallies(counted: BTreeMap<String, Tally>, journal: Journal) -> Tallies {
+    let keep = move |name: &str, tally| journal.submit(vec![Record::Tally { name: name.to_owned(), tally }]);
+    Tallies::new(counted, Arc::new(keep))
+}

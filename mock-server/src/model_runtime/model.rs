@@ -2,6 +2,7 @@
 
 use crate::json::JsonObject;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ pub(crate) const PROTOCOL_VERSION: &str = "0.1.0";
 pub(crate) const MODALITIES: [&str; 6] = ["text", "image", "audio", "video", "file", "json"];
 
 /// What a model can do apart from its modalities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Feature {
     Stream,
     Tools,
@@ -39,7 +40,7 @@ impl Feature {
 }
 
 /// What must be there before anything is routed.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Requirements {
     pub(crate) input_modalities: Vec<String>,
     pub(crate) output_modalities: Vec<String>,
@@ -48,7 +49,7 @@ pub(crate) struct Requirements {
 }
 
 /// How an execution shall be routed.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Preferences {
     pub(crate) provider_order: Vec<String>,
     /// `None` when the request does not say.
@@ -58,7 +59,7 @@ pub(crate) struct Preferences {
 }
 
 /// A request as it passed validation.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Request {
     pub(crate) ability: String,
     /// The parts as they were sent, one at least.
@@ -74,7 +75,7 @@ pub(crate) struct Request {
     pub(crate) text: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Status {
     Accepted,
     Routing,
@@ -102,16 +103,18 @@ impl Status {
 }
 
 /// One model of one provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Target {
     pub(crate) provider: String,
     pub(crate) model: String,
 }
 
 /// The record of one execution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Execution {
     pub(crate) id: String,
+    /// Does not change, and is kept apart from what does.
+    #[serde(skip)]
     pub(crate) request: Arc<Request>,
     pub(crate) status: Status,
     pub(crate) created_at: Timestamp,
@@ -132,7 +135,7 @@ impl Execution {
 }
 
 /// One record of the append-only history of an execution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Event {
     pub(crate) execution_id: String,
     pub(crate) sequence: u64,

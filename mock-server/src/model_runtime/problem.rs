@@ -3,10 +3,11 @@
 //! Messages are constants. Nothing of a request is ever in them.
 
 use crate::http::wire::Refusal;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The portable codes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Code {
     InvalidRequest,
     CapabilityUnavailable,
@@ -48,7 +49,7 @@ impl Code {
 }
 
 /// Why an execution, an attempt or a request failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fault {
     pub(crate) code: Code,
     pub(crate) message: String,
@@ -80,6 +81,10 @@ impl Fault {
 
     pub(crate) fn cancelled() -> Self {
         Self::new(Code::Cancelled, "Execution was cancelled", false)
+    }
+
+    pub(crate) fn interrupted() -> Self {
+        Self::new(Code::InternalError, "Execution was interrupted by a restart", false)
     }
 
     pub(crate) fn bad_usage() -> Self {

@@ -16,6 +16,8 @@ pub(crate) enum Moment {
     End,
     Cancel,
     Expire,
+    /// After a restart.
+    Recover,
 }
 
 /// The store is let go for `pause` before the change at that index is written.

@@ -4,11 +4,9 @@
 //! and its answer is given, and nobody is shown anything before it is durable.
 
 mod effects;
-mod journal;
 mod retention;
 mod session;
 
-pub(crate) use journal::Journal;
 pub(crate) use session::Session;
 
 use super::machine::{
@@ -32,6 +30,9 @@ use tokio::task::JoinSet;
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// A new id of a kind.
 pub(crate) type Ids = Arc<dyn Fn(IdKind) -> String + Send + Sync>;
+
+/// The way to the disk.
+pub(crate) type Journal = crate::durable::Journal<Record>;
 
 /// What a runtime is made of.
 pub(crate) struct Parts {

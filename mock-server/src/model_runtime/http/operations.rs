@@ -41,13 +41,10 @@ pub(super) async fn perform(context: &Context, route: Route, request: &Request<'
         Route::Runtime => Ok(runtime(context)),
         Route::Providers => Ok(providers(context)),
         Route::Submit => submit(context, request).await,
-        Route::Snapshot(id) => named(id).and_then(|id| snapshot(context, &id)),
-        Route::Events(id) => named(id).and_then(|id| events(context, &id, request)),
-        Route::Result(id) => named(id).and_then(|id| result(context, &id)),
-        Route::Cancel(id) => match named(id) {
-            Ok(id) => Ok(cancel(context, &id).await),
-            Err(problem) => Err(problem),
-        },
+        Route::Snapshot(id) => snapshot(context, id).await,
+        Route::Events(id) => events(context, id, request).await,
+        Route::Result(id) => result(context, id).await,
+        Route::Cancel(id) => cancel(context, id).await,
     };
     outcome.unwrap_or_else(|problem| reply::problem(&context.wire, &problem))
 }
@@ -99,22 +96,23 @@ fn read(context: &Context, request: &Request<'_>) -> Result<ExecutionRequest, Pr
     (requests.request)(requests, &body, &text).map_err(|mistake| (requests.refused)(&mistake, &body))
 }
 
-fn snapshot(context: &Context, id: &str) -> Outcome {
-    let shown = context.runtime.shown(id)?;
+async fn snapshot(context: &Context, id: Option<String>) -> Outcome {
+    let shown = context.runtime.shown(&named(id)?).await?;
     let rules = &context.runtime.rules;
     Ok(answer(context, 200, Document::Snapshot, (rules.views.snapshot)(&rules.views, &rules.outcome, &shown)))
 }
 
 /// The execution is looked at before the cursor.
-fn events(context: &Context, id: &str, request: &Request<'_>) -> Outcome {
-    context.runtime.execution(id)?;
+async fn events(context: &Context, id: Option<String>, request: &Request<'_>) -> Outcome {
+    let id = named(id)?;
+    context.runtime.execution(&id).await?;
     let cursor = &context.runtime.rules.requests.cursor;
     let after = cursor(parameter(request.query, "after").as_deref(), request.header("last-event-id").as_deref())?;
-    Ok(reply::stream(Reading::new(context.clone(), id.to_owned(), after)))
+    Ok(reply::stream(Reading::new(context.clone(), id, after)))
 }
 
-fn result(context: &Context, id: &str) -> Outcome {
-    let shown = context.runtime.shown(id)?;
+async fn result(context: &Context, id: Option<String>) -> Outcome {
+    let shown = context.runtime.shown(&named(id)?).await?;
     let rules = &context.runtime.rules;
     Ok(match (rules.views.result)(&shown) {
         Some(document) => answer(context, 200, Document::Result, document),
@@ -122,7 +120,7 @@ fn result(context: &Context, id: &str) -> Outcome {
     })
 }
 
-async fn cancel(context: &Context, id: &str) -> Reply {
-    let (status, said) = if context.runtime.cancel(id).await { (202, "cancellation_requested") } else { (404, "not_found") };
-    answer(context, status, Document::Cancellation, json!({ "status": said }))
+async fn cancel(context: &Context, id: Option<String>) -> Outcome {
+    let (status, said) = if context.runtime.cancel(&named(id)?).await { (202, "cancellation_requested") } else { (404, "not_found") };
+    Ok(answer(context, status, Document::Cancellation, json!({ "status": said })))
 }

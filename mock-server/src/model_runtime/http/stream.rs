@@ -2,6 +2,7 @@
 
 use super::Context;
 use crate::http::follow::{Next, Source};
+use crate::model_runtime::machine::Store;
 use crate::model_runtime::model::Event;
 use crate::model_runtime::problem::Problem;
 use crate::model_runtime::rules::streaming::Progress;
@@ -29,17 +30,18 @@ impl Reading {
     }
 
     /// The events of the next positions that follow the cursor, and how far the stream has come with them.
-    fn events(&mut self) -> (Vec<Arc<Event>>, Progress) {
+    async fn events(&mut self) -> (Vec<Arc<Event>>, Progress) {
         let rules = &self.context.runtime.rules;
         let (after, position, live) = (self.after, self.position, self.live);
-        let (events, progress) = self.context.runtime.read(|store| {
+        let look = |store: &Store| {
             let log = store.log(&self.execution_id);
             let progress = Progress { position, length: log.len(), newest: log.last().cloned(), live };
             let batch = (rules.streaming.batch)(&progress, BATCH);
             let taken = log.get(batch.clone()).unwrap_or_default();
             let events: Vec<_> = taken.iter().filter(|event| (rules.replay.follows)(after, event.sequence)).cloned().collect();
             (events, Progress { position: batch.end, ..progress })
-        });
+        };
+        let (events, progress) = self.context.runtime.show(look).await;
         self.position = progress.position;
         (events, progress)
     }
@@ -69,7 +71,7 @@ impl Source for Reading {
     }
 
     async fn take(&mut self) -> (Vec<Vec<u8>>, Next) {
-        let (events, progress) = self.events();
+        let (events, progress) = self.events().await;
         let frames = events.iter().map(|event| self.frame(event)).collect();
         let runtime = &self.context.runtime;
         let next = if (runtime.rules.streaming.ends)(&progress) {
@@ -86,10 +88,11 @@ impl Source for Reading {
 
     async fn go_live(&mut self) {
         self.live = true;
-        let progress = self.context.runtime.read(|store| {
+        let look = |store: &Store| {
             let log = store.log(&self.execution_id);
             Progress { position: self.position, length: log.len(), newest: log.last().cloned(), live: false }
-        });
+        };
+        let progress = self.context.runtime.show(look).await;
         self.position = (self.context.runtime.rules.streaming.live_from)(&progress);
     }
 

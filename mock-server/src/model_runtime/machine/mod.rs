@@ -1,18 +1,19 @@
 //! The state machine: pure. A command and the situation go in; an answer, changes of the store and effects on the world come out.
 //!
-//! Nothing here waits, sends or looks at a clock. `decide` reads the store, [`Store::apply`] writes what was decided. Each decision stands
-//! in a table, [`Decisions`].
+//! Nothing here waits, sends or looks at a clock. `decide` reads the store, [`Store::apply`] writes what was decided; who keeps changes
+//! durable takes the rows of [`Store::recorded`]. Each decision stands in a table, [`Decisions`].
 
 mod attempts;
 mod gates;
 mod provider;
+mod recover;
 mod stop;
 mod store;
 mod submit;
 
 pub(crate) use attempts::fail;
 pub(crate) use provider::{Emission, Ending};
-pub(crate) use store::{AtGate, KeyUse, Store};
+pub(crate) use store::{AtGate, KeyUse, Row, Store};
 pub(crate) use submit::{Submission, Submitted};
 
 use super::model::{Execution, Manifest, Status};
@@ -110,6 +111,8 @@ table! {
         cancel: fn(&Situation, &str) -> Step<bool> = stop::cancel;
         /// The time of the execution with that id is up.
         expire: fn(&Situation, &str) -> Step<()> = stop::expire;
+        /// What becomes of an execution that had not ended when the server did.
+        recover: fn(&Situation, &str) -> Step<()> = recover::recover;
     }
 }
 

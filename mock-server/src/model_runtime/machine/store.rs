@@ -13,6 +13,20 @@ pub(crate) struct KeyUse {
     pub(crate) execution_id: String,
 }
 
+/// A row as it stands after a change; what has to survive a restart. Gates do not: nobody works after one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Row {
+    /// An execution that is new, with its request.
+    Accepted(Box<Execution>),
+    /// One that has changed; its request has not.
+    Execution(Box<Execution>),
+    Key {
+        name: String,
+        used: Box<KeyUse>,
+    },
+    Event(Arc<Event>),
+}
+
 /// Who is at the gate of a provider.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AtGate {
@@ -73,6 +87,42 @@ impl Store {
             }
             Change::Gate { provider, at } => {
                 self.gates.insert(provider, at);
+            }
+        }
+    }
+
+    /// Applies a change, and gives the rows as they stand then, events with their numbers.
+    pub(crate) fn recorded(&mut self, rules: &Events, change: Change) -> Vec<Row> {
+        let row = match &change {
+            Change::Execution(execution) if self.execution(&execution.id).is_none() => Row::Accepted(execution.clone()),
+            Change::Execution(execution) => Row::Execution(execution.clone()),
+            Change::Key { name, used } => Row::Key { name: name.clone(), used: used.clone() },
+            Change::Event(event) => {
+                let (execution_id, length) = (event.execution_id.clone(), self.log(&event.execution_id).len());
+                self.apply(rules, change);
+                return self.log(&execution_id)[length..].iter().cloned().map(Row::Event).collect();
+            }
+            Change::Gate { .. } => {
+                self.apply(rules, change);
+                return Vec::new();
+            }
+        };
+        self.apply(rules, change);
+        vec![row]
+    }
+
+    /// Puts back a row that was recorded, in the order of the records.
+    pub(crate) fn restore(&mut self, row: Row) {
+        match row {
+            Row::Accepted(execution) | Row::Execution(execution) => self.put_execution(*execution),
+            Row::Key { name, used } => {
+                self.keys.insert(name, *used);
+            }
+            Row::Event(event) => {
+                if let Some(run) = self.runs.get_mut(&event.execution_id) {
+                    run.log.push(event);
+                    self.events += 1;
+                }
             }
         }
     }

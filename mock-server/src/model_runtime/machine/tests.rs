@@ -1,5 +1,7 @@
 //! The machine alone: commands in, rows and effects out, at times and with ids that the tests choose.
 
+mod recovery;
+
 use super::*;
 use crate::json::object;
 use crate::model_runtime::model::{Event, Feature, Gate, Model, Preferences, Request, event};
@@ -19,6 +21,8 @@ struct World {
     now: i64,
     ids: Cell<u32>,
     effects: VecDeque<Effect>,
+    /// What a durable store would hold.
+    rows: Vec<Row>,
 }
 
 impl World {
@@ -40,6 +44,7 @@ impl World {
             now: 0,
             ids: Cell::new(0),
             effects: VecDeque::new(),
+            rows: Vec::new(),
         }
     }
 
@@ -53,7 +58,7 @@ impl World {
         let situation = Situation { store: &self.store, rules: &self.rules, providers: &self.providers, now, new_id: &new_id };
         let step = decide(&situation);
         for change in step.changes {
-            self.store.apply(&self.rules.events, change);
+            self.rows.extend(self.store.recorded(&self.rules.events, change));
         }
         for effect in step.effects {
             match effect {
@@ -289,5 +294,6 @@ proptest! {
         let output = log.iter().position(|event| event.kind == event::DELTA);
         let selected = log.iter().rposition(|event| event.kind == event::SELECTED);
         prop_assert!(output.is_none_or(|output| selected < Some(output)));
+        recovery::check_restart(&mut world, &id)?;
     }
 }

@@ -24,8 +24,7 @@ pub(crate) trait Provider: Send + Sync {
 }
 
 /// All of them, in the order in which they are configured.
-pub(crate) fn all() -> Vec<Arc<dyn Provider>> {
-    let tallies = Tallies::default();
+pub(crate) fn all(tallies: &Tallies) -> Vec<Arc<dyn Provider>> {
     let manifests = [manifests::text(), manifests::tools(), manifests::media(), manifests::narrow()];
     manifests.into_iter().map(|manifest| Arc::new(Scripted::new(manifest, tallies.clone())) as Arc<dyn Provider>).collect()
 }

@@ -10,6 +10,7 @@ pub(crate) mod events;
 pub(crate) mod idempotency;
 pub(crate) mod materialise;
 pub(crate) mod outcome;
+pub(crate) mod recovery;
 pub(crate) mod replay;
 pub(crate) mod requests;
 pub(crate) mod routing;
@@ -27,6 +28,7 @@ pub(crate) struct Rules {
     pub(crate) idempotency: idempotency::Idempotency,
     pub(crate) materialise: materialise::Materialise,
     pub(crate) outcome: outcome::Outcome,
+    pub(crate) recovery: recovery::Recovery,
     pub(crate) replay: replay::Replay,
     pub(crate) requests: requests::Requests,
     pub(crate) routing: routing::Routing,

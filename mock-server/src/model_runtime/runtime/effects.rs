@@ -2,6 +2,7 @@
 
 use super::{Effects, Runtime, Session, lock};
 use crate::model_runtime::machine::{Effect, Ending};
+use crate::model_runtime::model::Status;
 use crate::model_runtime::providers::Provider;
 use futures_util::future::BoxFuture;
 use std::future::Future;
@@ -43,7 +44,7 @@ impl Runtime {
             let execution_id = session.execution_id.clone();
             let result = provider.run(session).await;
             runtime.end(&Ending { execution_id: execution_id.clone(), attempt, result }).await;
-            if runtime.execution(&execution_id).is_ok_and(|execution| execution.status.is_terminal()) {
+            if runtime.status(&execution_id).is_some_and(Status::is_terminal) {
                 lock(&runtime.aborts).remove(&execution_id);
             }
             runtime.leave(provider.manifest().provider).await;
@@ -66,6 +67,10 @@ impl Runtime {
         Some((Arc::clone(provider), session))
     }
 
+    fn status(&self, execution_id: &str) -> Option<Status> {
+        self.read(|store| store.execution(execution_id).map(|execution| execution.status))
+    }
+
     fn abort(&self, execution_id: &str) {
         if let Some(abort) = lock(&self.aborts).get(execution_id) {
             abort.send_replace(true);
@@ -78,7 +83,7 @@ impl Runtime {
         let mut bell = self.bell(&execution_id);
         self.spawn(async move {
             let ended = async {
-                while runtime.execution(&execution_id).is_ok_and(|execution| !execution.status.is_terminal()) {
+                while runtime.status(&execution_id).is_some_and(|status| !status.is_terminal()) {
                     if bell.changed().await.is_err() {
                         return;
                     }

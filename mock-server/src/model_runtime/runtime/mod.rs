@@ -1,6 +1,7 @@
 //! The machine in the world: one store behind a lock, a clock, ids, running providers, and whoever waits for a change.
 //!
-//! A command is decided and written under one hold of the lock (unless a seam is open), then its effects are carried out.
+//! A command is decided and written under one hold of the lock (unless a seam is open). Once that is durable its effects are carried out
+//! and its answer is given, and nobody is shown anything before it is durable.
 
 mod effects;
 mod session;
@@ -11,6 +12,7 @@ use super::machine::{Change, Decisions, Effect, Emission, Ending, Situation, Ste
 use super::model::{Execution, Manifest};
 use super::problem::Problem;
 use super::providers::Provider;
+use super::records::Record;
 use super::rules::Rules;
 use super::rules::views::Shown;
 use super::seams::{Hold, Moment, Seams};
@@ -25,6 +27,9 @@ pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// A new execution id.
 pub(crate) type Ids = Arc<dyn Fn() -> String + Send + Sync>;
 
+/// The way to the disk.
+pub(crate) type Journal = crate::durable::Journal<Record>;
+
 /// What a runtime is made of.
 pub(crate) struct Parts {
     pub(crate) rules: Rules,
@@ -33,6 +38,9 @@ pub(crate) struct Parts {
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
     pub(crate) providers: Vec<Arc<dyn Provider>>,
+    /// What there is from the beginning.
+    pub(crate) store: Store,
+    pub(crate) journal: Journal,
 }
 
 pub(crate) struct Runtime {
@@ -44,6 +52,7 @@ pub(crate) struct Runtime {
     providers: BTreeMap<&'static str, Arc<dyn Provider>>,
     manifests: Vec<Manifest>,
     store: Mutex<Store>,
+    journal: Journal,
     /// Of each execution: rings at every change.
     bells: Mutex<BTreeMap<String, watch::Sender<()>>>,
     /// Of each execution that a provider works on: true when it shall stop.
@@ -68,7 +77,8 @@ impl Runtime {
             ids: parts.ids,
             providers: names.zip(parts.providers).collect(),
             manifests,
-            store: Mutex::default(),
+            store: Mutex::new(parts.store),
+            journal: parts.journal,
             bells: Mutex::default(),
             aborts: Mutex::default(),
             tasks: Mutex::default(),
@@ -89,21 +99,28 @@ impl Runtime {
         self.perform(Moment::Cancel, |situation| (self.decisions.cancel)(situation, execution_id)).await
     }
 
-    pub(crate) fn execution(&self, id: &str) -> Result<Execution, Problem> {
-        self.read(|store| store.execution(id).cloned()).ok_or(Problem::ExecutionNotFound)
+    pub(crate) async fn execution(&self, id: &str) -> Result<Execution, Problem> {
+        self.show(|store| store.execution(id).cloned()).await.ok_or(Problem::ExecutionNotFound)
     }
 
     /// An execution and what its history adds up to, of one moment.
-    pub(crate) fn shown(&self, id: &str) -> Result<Shown, Problem> {
-        let found = self.read(|store| store.execution(id).map(|execution| (execution.clone(), store.log(id).to_vec())));
+    pub(crate) async fn shown(&self, id: &str) -> Result<Shown, Problem> {
+        let found = self.show(|store| store.execution(id).map(|execution| (execution.clone(), store.log(id).to_vec()))).await;
         let (execution, log) = found.ok_or(Problem::ExecutionNotFound)?;
         let made = (self.rules.materialise.made)(&self.rules.materialise, &log);
         let updated_at = log.last().map_or(execution.created_at, |event| event.time);
         Ok(Shown { made, updated_at, last_sequence: log.last().map_or(0, |event| event.sequence), execution })
     }
 
-    /// Looks at the store; whatever it holds belongs to one moment.
-    pub(crate) fn read<T>(&self, look: impl FnOnce(&Store) -> T) -> T {
+    /// Looks at the store for somebody outside: waits until what was seen is durable. Whatever it holds belongs to one moment.
+    pub(crate) async fn show<T>(&self, look: impl FnOnce(&Store) -> T) -> T {
+        let seen = self.read(look);
+        self.journal.settled().await;
+        seen
+    }
+
+    /// Looks at the store, at what is not durable yet too.
+    pub(in crate::model_runtime) fn read<T>(&self, look: impl FnOnce(&Store) -> T) -> T {
         look(&lock(&self.store))
     }
 
@@ -119,10 +136,25 @@ impl Runtime {
         lock(&self.bells).get(execution_id).map_or(0, watch::Sender::receiver_count)
     }
 
-    /// Ends every provider; nothing runs afterwards.
+    /// What had not ended when the server last did comes to its end, all of it before anybody is answered.
+    pub(crate) async fn recover(self: &Arc<Self>) {
+        let open = |store: &Store| store.executions().filter(|execution| !execution.status.is_terminal()).map(|e| e.id.clone()).collect();
+        let ids: Vec<String> = self.read(open);
+        lock(&self.bells).extend(ids.iter().map(|id| (id.clone(), watch::channel(()).0)));
+        let recoveries = ids.iter().map(|id| self.perform(Moment::Recover, move |situation| (self.decisions.recover)(situation, id)));
+        futures_util::future::join_all(recoveries).await;
+    }
+
+    /// Waits until the store cannot be written, and says why; for ever if that does not happen.
+    pub(crate) async fn failed(&self) -> String {
+        self.journal.failed().await
+    }
+
+    /// Ends every provider; nothing runs afterwards, and the store is free.
     pub(crate) async fn shut_down(&self) {
         let mut tasks = std::mem::take(&mut *lock(&self.tasks));
         tasks.shutdown().await;
+        self.journal.close().await;
     }
 
     async fn route(self: &Arc<Self>, execution_id: &str) {
@@ -149,12 +181,13 @@ impl Runtime {
         self.perform(Moment::Expire, |situation| (self.decisions.expire)(situation, execution_id)).await;
     }
 
-    /// Decides, writes, carries out.
+    /// Decides, writes, waits until that is durable, carries out.
     async fn perform<T>(self: &Arc<Self>, moment: Moment, decide: impl Fn(&Situation) -> Step<T>) -> T {
         let (mut step, holds) = self.decide(moment, decide);
         if !step.changes.is_empty() {
             self.write_apart(std::mem::take(&mut step.changes), &holds).await;
         }
+        self.journal.settled().await;
         self.carry_out(std::mem::take(&mut step.effects)).await;
         step.answer
     }
@@ -182,13 +215,20 @@ impl Runtime {
     }
 
     fn write(&self, store: &mut Store, changes: impl Iterator<Item = Change>) {
+        let mut records = Vec::new();
         for change in changes {
             let touched = touched(&change).map(str::to_owned);
-            store.apply(&self.rules.events, change);
+            if self.journal.is_kept() {
+                records.extend(store.recorded(&self.rules.events, change).into_iter().map(Record::Row));
+            } else {
+                store.apply(&self.rules.events, change);
+            }
             if let Some(execution_id) = touched {
                 lock(&self.bells).entry(execution_id).or_insert_with(|| watch::channel(()).0).send_replace(());
             }
         }
+        // Still under the lock: the records are in the order of the changes.
+        self.journal.submit(records);
     }
 }
 

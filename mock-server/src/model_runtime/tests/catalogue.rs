@@ -46,7 +46,8 @@ async fn applications(behaviour: &Behaviour) -> u64 {
 #[tokio::test(start_paused = true)]
 async fn every_defect_is_applied() {
     let mut idle = Vec::new();
-    for entry in defects::all() {
+    // Those of restarts need one: they have tests with processes that are killed.
+    for entry in defects::all().filter(|entry| entry.defect.kind != crate::DefectKind::Restart) {
         if applications(&behaviour(Some(entry.defect.name), &[])).await == 0 {
             idle.push(entry.defect.name);
         }

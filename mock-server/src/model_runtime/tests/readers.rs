@@ -55,7 +55,7 @@ async fn a_reader_that_leaves_is_forgotten_and_cancels_nothing() {
     assert!(body.frame().await.is_some());
     drop((body, unread));
     assert_eq!(service.runtime.watchers(&id), 0);
-    assert!(!service.runtime.execution(&id).expect("an execution").status.is_terminal());
+    assert!(!service.runtime.execution(&id).await.expect("an execution").status.is_terminal());
 }
 
 #[tokio::test]

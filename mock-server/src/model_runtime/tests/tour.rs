@@ -236,8 +236,7 @@ impl Tour {
     /// Lets an execution come as far as it does by itself in a while.
     async fn settle(&self, id: &str) {
         for _attempt in 0..50 {
-            let ended = self.context.runtime.execution(id).is_ok_and(|execution| execution.status.is_terminal());
-            if ended {
+            if self.context.runtime.execution(id).await.is_ok_and(|execution| execution.status.is_terminal()) {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(2)).await;

@@ -1,22 +1,26 @@
-//! Where the rows go that have to survive: to the writer of a store, or nowhere.
+//! Where the records go that have to survive: to the writer of a store, or nowhere.
 
-use crate::durable::Writer;
-use crate::harness_runtime::keeping::Keeping;
-use crate::harness_runtime::records::Record;
+use super::{Keeping, Record, Writer};
 use rusqlite::Connection;
 use std::sync::Arc;
 
 /// The way to the disk of one server. Without a store everything is settled at once.
-#[derive(Clone, Default)]
-pub(crate) struct Journal(Option<Arc<Kept>>);
+#[derive(Clone)]
+pub(crate) struct Journal<R>(Option<Arc<Kept<R>>>);
 
-struct Kept {
-    writer: Writer<Record>,
-    keeping: Keeping,
+struct Kept<R> {
+    writer: Writer<R>,
+    keeping: Keeping<R>,
 }
 
-impl Journal {
-    pub(crate) fn start(connection: Connection, keeping: Keeping) -> std::io::Result<Self> {
+impl<R> Default for Journal<R> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<R: Record> Journal<R> {
+    pub(crate) fn start(connection: Connection, keeping: Keeping<R>) -> std::io::Result<Self> {
         let linger = Arc::clone(&keeping.linger);
         let writer = Writer::start(connection, move || linger())?;
         Ok(Self(Some(Arc::new(Kept { writer, keeping }))))
@@ -27,7 +31,7 @@ impl Journal {
     }
 
     /// Records that are written together, behind all that came before.
-    pub(crate) fn submit(&self, records: Vec<Record>) {
+    pub(crate) fn submit(&self, records: Vec<R>) {
         if let Some(kept) = &self.0 {
             kept.writer.submit(records.into_iter().filter_map(|record| (kept.keeping.kept)(record)).collect());
         }
