@@ -17,6 +17,7 @@ mod failures;
 mod histories;
 mod keys;
 mod materials;
+mod restarts;
 mod results;
 mod shapes;
 mod snapshots;
@@ -62,6 +63,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
         failures::DEFECTS,
         echoes::DEFECTS,
         extensions::DEFECTS,
+        restarts::DEFECTS,
     ]
     .into_iter()
     .flatten()
