@@ -3,13 +3,13 @@
 //!
 //! `PROOFMARK_KILL_ROUNDS` sets the number of rounds, `PROOFMARK_KILL_SEED` what is drawn; `scripts/kill-loop` does both.
 
-mod check;
-mod load;
+mod client;
+mod harness_runtime;
+mod model_runtime;
 mod wire;
 
 use crate::kit::{self, Folder, Served, signal};
-use check::check;
-use load::{Load, Promises};
+use client::{Load, Turn};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::thread;
@@ -59,18 +59,20 @@ fn stillborn(arguments: &[&str], dice: &mut Dice) {
     child.wait().unwrap();
 }
 
-#[test]
-fn nothing_that_was_answered_is_lost_by_a_kill() {
+/// Panics at the first promise that is not kept. Gives how many executions the kill has interrupted.
+type Check<P> = fn(&str, &P, &mut Figures) -> usize;
+
+fn nothing_is_lost<P: Clone + Default + Send + 'static>(contract: &str, turn: Turn<P>, check: Check<P>) {
     let (rounds, seed) = (number("PROOFMARK_KILL_ROUNDS", 8), number("PROOFMARK_KILL_SEED", 1));
     let (folder, mut dice, mut figures) = (Folder::new(), Dice(seed), Figures::default());
-    let store = folder.path("store");
-    let arguments = ["--listen", "harness-runtime=127.0.0.1:0", "--store", &store];
+    let (store, listen) = (folder.path("store"), format!("{contract}=127.0.0.1:0"));
+    let arguments = ["--listen", &listen, "--store", &store];
     let serve = || Served::start(&arguments);
-    let mut old: Vec<Promises> = Vec::new();
+    let mut old: Vec<P> = Vec::new();
     stillborn(&arguments, &mut dice);
     let (mut server, mut alive) = (serve(), 0);
     for round in 0..rounds {
-        let load = Load::start(server.url(), round, &mut dice);
+        let load = Load::start(server.url(), round, turn, &mut dice);
         thread::sleep(Duration::from_millis(20 + dice.below(350)));
         signal(server.id(), "KILL");
         let promises = load.end();
@@ -87,8 +89,18 @@ fn nothing_that_was_answered_is_lost_by_a_kill() {
         check(server.url(), promises, &mut Figures::default());
     }
     let shown: Vec<String> = figures.0.iter().map(|(what, count)| format!("{count} {what}")).collect();
-    println!("{rounds} rounds (seed {seed}), {} promises checked: {}", figures.all(), shown.join(", "));
+    println!("{contract}: {rounds} rounds (seed {seed}), {} promises checked: {}", figures.all(), shown.join(", "));
     println!("{alive} executions were interrupted; lost 0, ended twice 0, run twice 0; all of them looked at again after the last round");
     assert!(figures.all() > rounds * 10, "there was next to no load");
     assert!(alive > 0, "no execution was ever interrupted");
+}
+
+#[test]
+fn nothing_that_harness_runtime_answered_is_lost_by_a_kill() {
+    nothing_is_lost("harness-runtime", harness_runtime::turn, harness_runtime::check);
+}
+
+#[test]
+fn nothing_that_model_runtime_answered_is_lost_by_a_kill() {
+    nothing_is_lost("model-runtime", model_runtime::turn, model_runtime::check);
 }

@@ -1,16 +1,15 @@
 //! After a kill: everything that was promised is there, everything that ran has ended once, and nothing ran twice.
 
-use super::Figures;
+use super::super::Figures;
+use super::super::wire::{ask, get};
 use super::load::{Promises, Start};
-use super::wire::{ask, get};
 use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Panics at the first promise that is not kept. Gives how many executions the kill has interrupted.
-pub(crate) fn check(url: &str, promises: &Promises, figures: &mut Figures) -> usize {
+pub(in super::super) fn check(url: &str, promises: &Promises, figures: &mut Figures) -> usize {
     for conversation in &promises.conversations {
         assert_eq!(&get(url, &format!("/v1/conversations/{}", text(&conversation["id"]))), conversation);
         figures.count("conversations");

@@ -1,0 +1,7 @@
+//! The kill loop of harness-runtime.
+
+mod check;
+mod load;
+
+pub(super) use check::check;
+pub(super) use load::turn;
