@@ -40,6 +40,8 @@ const BY_TIMING: &[(&str, &[&str])] = &[
     ("answer-recorded-then-marked", &["HR-ACTION-37", "HR-EVENT-10", "HR-EXEC-18"]),
     ("answer-starts-another", &["HR-ACTION-14"]),
     ("cancel-checked-then-begun", &["HR-EVENT-9"]),
+    // A second end may also be written after a reader was told the first, or meet the run's own.
+    ("cancel-checked-then-written", &["MR-CANCEL-19", "MR-EVENT-35", "MR-EXEC-17"]),
     ("cleanup-checked-then-ended", &["HR-EXEC-18"]),
     ("cursor-skips-one", &["HR-REPLAY-18", "HR-STREAM-3"]),
     ("end-decided-then-written", &["HR-CANCEL-29"]),
@@ -63,6 +65,8 @@ const BY_TIMING: &[(&str, &[&str])] = &[
     // Whether the first run has ended when the second request comes is a matter of time.
     ("succeeded-key-is-free", &["MR-IDEM-34", "MR-IDEM-36"]),
     ("state-before-event", &["HR-ACTION-43"]),
+    // What is lost between hanging up and coming back is what happened in between.
+    ("stream-without-backlog", &["MR-STREAM-23"]),
     ("success-overtakes-cancel", &["HR-CANCEL-25"]),
     ("words-after-completion", &["HR-STREAM-3"]),
 ];

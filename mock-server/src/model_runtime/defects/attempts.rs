@@ -3,12 +3,14 @@
 use super::{Entry, rule, wrap};
 use crate::applied::Applied;
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::machine::{Change, event as recorded, fail};
+use crate::model_runtime::machine::{Change, Effect, Ending, NewEvent, event as recorded, fail};
 use crate::model_runtime::model::{Execution, Preferences, Status, event};
-use crate::model_runtime::problem::Fault;
+use crate::model_runtime::problem::{Code, Fault};
 use crate::model_runtime::rules::routing::Chance;
 use serde_json::json;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) static DEFECTS: &[Entry] = &[
     rule("fallback-by-default", "Where allow_fallback is missing there is fallback.", &["MR-ROUTE-29"], |b, a| {
@@ -28,12 +30,12 @@ pub(super) static DEFECTS: &[Entry] = &[
             right.max(most.min(candidates))
         });
     }),
-    rule("one-attempt-more", "There is one attempt more than max_attempts.", &["MR-ERR-17", "MR-ROUTE-39"], |b, a| {
+    rule("one-attempt-more", "There is one attempt more than max_attempts.", &["MR-ROUTE-39"], |b, a| {
         attempts(b, a, |preferences, candidates, right| {
             if preferences.max_attempts.is_some() && preferences.allow_fallback == Some(true) { (right + 1).min(candidates) } else { right }
         });
     }),
-    rule("max-attempts-ignored", "max_attempts is not looked at.", &["MR-ERR-17", "MR-ROUTE-39"], |b, a| {
+    rule("max-attempts-ignored", "max_attempts is not looked at.", &["MR-ROUTE-39"], |b, a| {
         attempts(b, a, |preferences, candidates, right| if preferences.allow_fallback == Some(true) { candidates } else { right });
     }),
     rule("no-fallback", "There is one attempt, whatever is allowed.", &["MR-ROUTE-30", "MR-ROUTE-36", "MR-ROUTE-37"], |b, a| {
@@ -181,6 +183,77 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
+    rule("final-failures-succeed", "A final failure before any output is taken as the end of a success.", &["MR-EXEC-22"], |b, a| {
+        wrap(&mut b.decisions.end, a, |reference, applied| {
+            Arc::new(move |situation, ending| {
+                let execution = situation.store.execution(&ending.execution_id);
+                let silent = execution.is_some_and(|execution| !execution.committed);
+                let last = |fault: &Fault| fault.code == Code::ProviderUnavailable && !fault.retryable;
+                if applied.count_if(silent && ending.result.as_ref().is_err_and(last)) {
+                    return reference(situation, &Ending { result: Ok(()), ..ending.clone() });
+                }
+                reference(situation, ending)
+            })
+        });
+    }),
+    rule("nothing-is-a-failure", "A provider that completes without having given anything has failed.", &["MR-EXEC-21"], |b, a| {
+        wrap(&mut b.decisions.end, a, |reference, applied| {
+            Arc::new(move |situation, ending| {
+                let step = reference(situation, ending);
+                let execution = situation.store.execution(&ending.execution_id).filter(|_| !step.changes.is_empty());
+                let silent = ending.result.is_ok() && situation.store.log(&ending.execution_id).len() == 2;
+                let Some(execution) = execution.filter(|_| applied.count_if(silent)) else { return step };
+                fail(situation, execution, &Fault::new(Code::ProviderProtocolError, "Nothing was produced", false))
+            })
+        });
+    }),
+    rule("candidates-take-turns", "The candidates of equal requests take turns.", &["MR-ROUTE-20"], |b, a| {
+        let turn = AtomicU64::new(0);
+        wrap(&mut b.rules.routing.candidates, a, |reference, applied| {
+            Arc::new(move |rules, request, providers| {
+                let right = reference(rules, request, providers);
+                let mut turned = right.clone();
+                if right.len() > 1 && request.routing == Preferences::default() && turn.fetch_add(1, Ordering::Relaxed) % 2 == 1 {
+                    turned.swap(0, 1);
+                }
+                applied.instead_of(&right, turned)
+            })
+        });
+    }),
+    rule("selection-told-late", "The first route is told after the first delta.", &["MR-EXEC-18", "MR-ROUTE-49"], |b, a| {
+        wrap(&mut b.rules.events.appended, a, |reference, applied| {
+            let kept: Mutex<BTreeMap<String, NewEvent>> = Mutex::default();
+            Arc::new(move |log, new| {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                if new.kind == event::SELECTED && !log.iter().any(|event| event.kind == event::ATTEMPT_FAILED) {
+                    kept.insert(new.execution_id.clone(), new);
+                    return Vec::new();
+                }
+                let selected = kept.remove(&new.execution_id);
+                let late = applied.count_if(selected.is_some() && new.kind == event::DELTA);
+                let mut told = reference(log, new);
+                if let Some(selected) = selected {
+                    told.insert(usize::from(late), selected);
+                }
+                told
+            })
+        });
+    }),
+    rule("budget-is-a-deadline", "The retry budget ends the attempt that runs.", &["MR-ROUTE-53"], |b, a| {
+        wrap(&mut b.decisions.submit, a, |reference, applied| {
+            Arc::new(move |situation, submission| {
+                let mut step = reference(situation, submission);
+                let made = step.answer.as_ref().ok().filter(|submitted| !submitted.replay).map(|submitted| &submitted.execution);
+                let watch = made.and_then(|made| {
+                    let milliseconds = made.request.routing.retry_budget_ms?;
+                    Some(Effect::Watch { execution_id: made.id.clone(), milliseconds })
+                });
+                applied.count_if(watch.is_some());
+                step.effects.extend(watch);
+                step
+            })
+        });
+    }),
 ];
 
 /// Whether changes end an execution with a failure.

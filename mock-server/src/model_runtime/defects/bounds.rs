@@ -48,7 +48,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         moved(b, a, Bound::Deadline, 1..=DAY - 1);
     }),
     rule("deadline-over-a-day", "A deadline may be more than a day.", &["MR-VAL-74"], |b, a| moved(b, a, Bound::Deadline, 1..=DAY + 1)),
-    rule("deadline-may-be-0", "A deadline may be 0.", &["MR-ERR-4", "MR-STREAM-14", "MR-VAL-73"], |b, a| {
+    rule("deadline-may-be-0", "A deadline may be 0.", &["MR-VAL-73"], |b, a| {
         moved(b, a, Bound::Deadline, 0..=DAY);
     }),
     rule("deadline-from-2", "A deadline needs two milliseconds.", &["MR-VAL-71"], |b, a| moved(b, a, Bound::Deadline, 2..=DAY)),

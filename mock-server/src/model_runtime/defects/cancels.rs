@@ -1,11 +1,12 @@
 //! Cancellations that are refused, told wrongly, or do not hold.
 
-use super::{Entry, rule, spelling, wrap};
+use super::{Entry, hold, milliseconds, race, rule, spelling, wrap};
 use crate::applied::Applied;
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::machine::{Step, event as recorded};
-use crate::model_runtime::model::Status;
+use crate::model_runtime::machine::{Effect, Ending, Step, event as recorded};
+use crate::model_runtime::model::{Execution, Status};
 use crate::model_runtime::problem::{Code, Fault};
+use crate::model_runtime::seams::Moment;
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
@@ -28,17 +29,20 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     ),
     rule(
-        "late-events-after-cancel",
-        "What a provider says after a cancel is still recorded.",
-        &["MR-EVENT-35", "MR-EXEC-17", "MR-STREAM-7"],
+        "late-events-after-the-end",
+        "What a provider says after a cancel or a deadline is still recorded.",
+        &["MR-CANCEL-20", "MR-DEAD-9", "MR-EVENT-35", "MR-EXEC-17", "MR-STREAM-7"],
         |b, a| {
             wrap(&mut b.decisions.emit, a, |reference, applied| {
                 Arc::new(move |situation, emission| {
                     let mut step = reference(situation, emission);
                     let execution = situation.store.execution(&emission.execution_id);
-                    if let Some(cancelled) = execution.filter(|execution| execution.status == Status::Cancelled) {
+                    let ended = |execution: &&Execution| {
+                        execution.error.as_ref().is_some_and(|fault| matches!(fault.code, Code::Cancelled | Code::DeadlineExceeded))
+                    };
+                    if let Some(ended) = execution.filter(ended) {
                         applied.count();
-                        let running = crate::model_runtime::model::Execution { status: Status::Running, ..cancelled.clone() };
+                        let running = Execution { status: Status::Running, ..ended.clone() };
                         step.changes.push(recorded(situation, &running, &emission.kind, emission.data.clone()));
                     }
                     step
@@ -49,7 +53,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "cancel-reported-as-failure",
         "A cancelled execution has the status failed.",
-        &["MR-CANCEL-3", "MR-CANCEL-10", "MR-CANCEL-11", "MR-CANCEL-13", "MR-CANCEL-21", "MR-EVENT-46"],
+        &["MR-CANCEL-3", "MR-CANCEL-13", "MR-EVENT-46"],
         |b, a| {
             wrap(&mut b.rules.outcome.status, a, |reference, applied| {
                 Arc::new(move |fault| applied.instead_of(&reference(fault), Status::Failed))
@@ -68,45 +72,97 @@ pub(super) static DEFECTS: &[Entry] = &[
         &["MR-CANCEL-9", "MR-EVENT-34", "MR-EXEC-17"],
         |b, a| cancellable(b, a, |status, right| right || status == Status::Succeeded),
     ),
-    rule(
-        "cancel-of-unknown-accepted",
-        "A cancel of an execution that does not exist is accepted.",
-        &["MR-CANCEL-6", "MR-CANCEL-7"],
+    rule("cancel-of-unknown-accepted", "A cancel of an execution that does not exist is accepted.", &["MR-CANCEL-6"], |b, a| {
+        wrap(&mut b.decisions.cancel, a, |reference, applied| {
+            Arc::new(move |situation, execution_id| {
+                let mut step = reference(situation, execution_id);
+                step.answer |= applied.count_if(situation.store.execution(execution_id).is_none());
+                step
+            })
+        });
+    }),
+    spelling("cancel-answered-with-200", "A cancel is answered with 200.", &["MR-CANCEL-1", "MR-CANCEL-18"], |b, a| {
+        answered(b, a, |answer| {
+            let accepted = answer.status == 202;
+            if accepted {
+                answer.status = 200;
+            }
+            accepted
+        });
+    }),
+    spelling("cancel-answered-without-status", "The answers to cancels have no status.", &["MR-CANCEL-2", "MR-CANCEL-7"], |b, a| {
+        answered(b, a, |answer| {
+            answer.body = b"{}".to_vec();
+            true
+        });
+    }),
+    rule("cancel-falls-back", "After a cancel an execution goes to the next candidate.", &["MR-CANCEL-14"], |b, a| {
+        let end = Arc::clone(&b.decisions.end);
+        wrap(&mut b.decisions.cancel, a, |reference, applied| {
+            Arc::new(move |situation, execution_id| {
+                let step = reference(situation, execution_id);
+                let Some(execution) = situation.store.execution(execution_id).filter(|_| step.answer) else { return step };
+                let fault = Fault { retryable: true, ..Fault::cancelled() };
+                let ending = Ending { execution_id: execution_id.to_owned(), attempt: execution.attempt, result: Err(fault) };
+                let failed = end(situation, &ending);
+                let goes_on = failed.effects.iter().any(|effect| matches!(effect, Effect::Enter { .. }));
+                if applied.count_if(goes_on) { failed.answering(true) } else { step }
+            })
+        });
+    }),
+    rule("cancel-ends-a-batch", "A cancel ends all executions with the same metadata.", &["MR-CANCEL-16"], |b, a| {
+        wrap(&mut b.decisions.cancel, a, |reference, applied| {
+            Arc::new(move |situation, execution_id| {
+                let mut step = reference(situation, execution_id);
+                let Some(execution) = situation.store.execution(execution_id).filter(|_| step.answer) else { return step };
+                let metadata = &execution.request.metadata;
+                let batch = situation.store.executions().filter(|other| {
+                    other.id != execution.id && !metadata.is_empty() && other.request.metadata == *metadata && !other.status.is_terminal()
+                });
+                for other in batch {
+                    applied.count();
+                    let ended = reference(situation, &other.id);
+                    step.changes.extend(ended.changes);
+                    step.effects.extend(ended.effects);
+                }
+                step
+            })
+        });
+    }),
+    race(
+        "cancel-checked-then-written",
+        "Between the look at the status and the end that a cancel writes, another cancel can come through.",
+        &["MR-CANCEL-17", "MR-EVENT-34"],
         |b, a| {
-            wrap(&mut b.decisions.cancel, a, |reference, applied| {
-                Arc::new(move |situation, execution_id| {
-                    let mut step = reference(situation, execution_id);
-                    step.answer |= applied.count_if(situation.store.execution(execution_id).is_none());
-                    step
+            wrap(&mut b.seams.step, a, |reference, applied| {
+                Arc::new(move |moment, changes| {
+                    if moment != Moment::Cancel || changes.is_empty() {
+                        return reference(moment, changes);
+                    }
+                    applied.count();
+                    vec![hold(0, milliseconds(25))]
                 })
             });
         },
     ),
-    spelling(
-        "cancel-answered-with-200",
-        "A cancel is answered with 200.",
-        &["MR-CANCEL-1", "MR-CANCEL-10", "MR-CANCEL-11", "MR-CANCEL-12", "MR-CANCEL-18"],
-        |b, a| {
-            answered(b, a, |answer| {
-                let accepted = answer.status == 202;
-                if accepted {
-                    answer.status = 200;
+    rule(
+        "cancel-before-output-refused",
+        "What has given no output yet cannot be cancelled.",
+        &["MR-CANCEL-10", "MR-CANCEL-11", "MR-CANCEL-21"],
+        |b, a| cancellable(b, a, |status, right| right && !matches!(status, Status::Accepted | Status::Routing)),
+    ),
+    spelling("cancel-with-a-body-refused", "A cancel with a body is answered with 400.", &["MR-CANCEL-12"], |b, a| {
+        wrap(&mut b.wire.answer, a, |reference, applied| {
+            Arc::new(move |asked, answer| {
+                let mut answer = reference(asked, answer);
+                let body = asked.header("content-length").parse::<u64>().is_ok_and(|length| length > 0);
+                if applied.count_if(body && asked.path.ends_with("/cancel")) {
+                    answer.status = 400;
                 }
-                accepted
-            });
-        },
-    ),
-    spelling(
-        "cancel-answered-without-status",
-        "The answers to cancels have no status.",
-        &["MR-CANCEL-1", "MR-CANCEL-2", "MR-CANCEL-6", "MR-CANCEL-7", "MR-CANCEL-10", "MR-CANCEL-11", "MR-CANCEL-12"],
-        |b, a| {
-            answered(b, a, |answer| {
-                answer.body = b"{}".to_vec();
-                true
-            });
-        },
-    ),
+                answer
+            })
+        });
+    }),
 ];
 
 /// Changes what is told of a cancellation.

@@ -2,36 +2,19 @@
 
 use super::{Entry, rule, wrap};
 use crate::applied::Applied;
+use crate::json::object;
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::model::{Feature, Model, Request};
+use crate::model_runtime::machine::{Change, event as recorded};
+use crate::model_runtime::model::{Execution, Feature, Model, Request, Status, Target, event};
 use crate::model_runtime::problem::{Code, Fault};
 use crate::model_runtime::rules::routing::Routing;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
-    rule(
-        "ability-ignored",
-        "Whether a model has the ability is not looked at.",
-        &[
-            "MR-CANCEL-21",
-            "MR-DEAD-10",
-            "MR-ROUTE-4",
-            "MR-ROUTE-5",
-            "MR-ROUTE-6",
-            "MR-ROUTE-7",
-            "MR-ROUTE-8",
-            "MR-ROUTE-10",
-            "MR-ROUTE-11",
-            "MR-ROUTE-12",
-            "MR-ROUTE-13",
-            "MR-ROUTE-14",
-            "MR-ROUTE-17",
-        ],
-        |b, a| {
-            able(b, a, |_, _| true);
-        },
-    ),
+    rule("ability-ignored", "Whether a model has the ability is not looked at.", &["MR-ROUTE-4"], |b, a| {
+        able(b, a, |_, _| true);
+    }),
     rule("ability-ignores-case", "Abilities are compared without regard to case.", &["MR-ROUTE-17"], |b, a| {
         able(b, a, |model, ability| model.abilities.iter().any(|name| name.eq_ignore_ascii_case(ability)));
     }),
@@ -97,7 +80,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Arc::new(move |request, providers| applied.instead_of(&reference(request, providers), providers.to_vec()))
         });
     }),
-    rule("order-excludes", "Only providers that provider_order names are tried.", &["MR-ROUTE-25"], |b, a| {
+    rule("order-excludes", "Only providers that provider_order names are tried.", &["MR-ROUTE-24", "MR-ROUTE-25"], |b, a| {
         wrap(&mut b.rules.routing.order, a, |reference, applied| {
             Arc::new(move |request, providers| {
                 let right = reference(request, providers);
@@ -118,6 +101,42 @@ pub(super) static DEFECTS: &[Entry] = &[
                     let known = |name: &String| providers.iter().any(|manifest| manifest.provider == name);
                     let unknown = applied.count_if(!request.routing.provider_order.iter().all(known));
                     if unknown { Vec::new() } else { reference(request, providers) }
+                })
+            });
+        },
+    ),
+    rule(
+        "nobody-after-progress",
+        "That nobody can serve a request is found out by the first model, after progress was reported.",
+        &["MR-ROUTE-2"],
+        |b, a| {
+            wrap(&mut b.decisions.route, a, |reference, applied| {
+                Arc::new(move |situation, execution_id| {
+                    let mut step = reference(situation, execution_id);
+                    let failed = step.changes.iter().any(|change| matches!(change, Change::Event(event) if event.kind == event::FAILED));
+                    let Some(execution) = situation.store.execution(execution_id).filter(|_| failed) else { return step };
+                    applied.count();
+                    let routing = Execution { status: Status::Routing, ..execution.clone() };
+                    let target = Target { provider: "mock-text".to_owned(), model: "alpha".to_owned() };
+                    let selected = recorded(situation, &routing, event::SELECTED, (situation.rules.outcome.selected)(&target, 1));
+                    let running = Execution { status: Status::Running, ..execution.clone() };
+                    let progress = recorded(situation, &running, event::PROGRESS, object([("phase", json!("queued"))]));
+                    step.changes.splice(0..0, [selected, progress]);
+                    step
+                })
+            });
+        },
+    ),
+    rule(
+        "two-requirements-are-too-many",
+        "Requirements of a feature and an output modality together are never met.",
+        &["MR-ROUTE-15"],
+        |b, a| {
+            wrap(&mut b.rules.routing.serves, a, |reference, applied| {
+                Arc::new(move |rules, request, model| {
+                    let right = reference(rules, request, model);
+                    let both = !request.requirements.features.is_empty() && !request.requirements.output_modalities.is_empty();
+                    applied.instead_of(&right, right && !both)
                 })
             });
         },

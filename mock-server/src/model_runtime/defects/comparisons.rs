@@ -42,6 +42,12 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("key-hashes-the-body", "Requests are compared by a hash of the body as it was written.", &["MR-IDEM-23", "MR-IDEM-24"], |b, a| {
         stricter(b, a, |known, again| known.text == again.text);
     }),
+    rule(
+        "key-ignores-texts",
+        "Texts are left out when requests with one key are compared.",
+        &["MR-IDEM-11", "MR-IDEM-12", "MR-IDEM-20", "MR-IDEM-21"],
+        |b, a| also(b, a, |known, again| wordless(known) == wordless(again)),
+    ),
 ];
 
 /// Compares requests without a member.
@@ -90,6 +96,16 @@ fn first_only(document: &Value) -> Value {
     let mut document = document.clone();
     if let Some(parts) = document["input"].as_array_mut() {
         parts.truncate(1);
+    }
+    document
+}
+
+fn wordless(document: &Value) -> Value {
+    let mut document = document.clone();
+    for part in document["input"].as_array_mut().into_iter().flatten() {
+        if part.get("text").is_some() {
+            part["text"] = Value::Null;
+        }
     }
     document
 }

@@ -3,7 +3,7 @@
 use super::{Entry, rule, wrap};
 use crate::applied::Applied;
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::machine::{Effect, Ending, Situation, Step};
+use crate::model_runtime::machine::{Effect, Ending, Situation, Step, fail};
 use crate::model_runtime::model::{Execution, Status};
 use crate::model_runtime::problem::{Code, Fault};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             (execution.attempt > 1 && of_attempt < time).then(|| Step::unchanged(()))
         });
     }),
-    rule("deadline-falls-back", "After its deadline an execution goes to the next candidate.", &["MR-DEAD-6"], |b, a| {
+    rule("deadline-falls-back", "After its deadline an execution goes to the next candidate.", &["MR-DEAD-4", "MR-DEAD-6"], |b, a| {
         let end = Arc::clone(&b.decisions.end);
         wrap(&mut b.decisions.expire, a, |reference, applied| {
             Arc::new(move |situation, execution_id| {
@@ -74,7 +74,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("deadline-is-retryable", "The error of an expired deadline is retryable.", &["MR-DEAD-3"], |b, a| {
         told(b, a, |fault| fault.retryable = true);
     }),
-    rule("deadline-cancels", "An expired deadline is a cancellation.", &["MR-DEAD-1", "MR-DEAD-6", "MR-DEAD-8", "MR-DEAD-10"], |b, a| {
+    rule("deadline-cancels", "An expired deadline is a cancellation.", &["MR-DEAD-1"], |b, a| {
         let cancel = Arc::clone(&b.decisions.cancel);
         wrap(&mut b.decisions.expire, a, |_reference, applied| {
             Arc::new(move |situation, execution_id| {
@@ -82,6 +82,48 @@ pub(super) static DEFECTS: &[Entry] = &[
                 applied.count_if(step.answer);
                 step.answering(())
             })
+        });
+    }),
+    rule(
+        "deadlines-strike-early",
+        "A deadline of a day overflows and strikes at once, the others are counted in microseconds.",
+        &["MR-DEAD-5", "MR-DEAD-12"],
+        |b, a| {
+            wrap(&mut b.rules.cancellation.time_allowed, a, |reference, applied| {
+                Arc::new(move |deadline| {
+                    let right = reference(deadline);
+                    applied.instead_of(&right, right.map(|time| time.div_ceil(1000)))
+                })
+            });
+            wrap(&mut b.decisions.route, a, |reference, applied| {
+                Arc::new(move |situation, execution_id| {
+                    let execution = situation.store.execution(execution_id);
+                    match execution.filter(|execution| execution.request.deadline_ms.is_some_and(|time| time >= 86_400_000)) {
+                        Some(execution) => {
+                            applied.count();
+                            fail(situation, execution, &Fault::deadline())
+                        }
+                        None => reference(situation, execution_id),
+                    }
+                })
+            });
+        },
+    ),
+    rule("waiting-is-free", "The time of a deadline begins when a provider takes the run.", &["MR-DEAD-10"], |b, a| {
+        wrap(&mut b.decisions.submit, a, |reference, applied| {
+            Arc::new(move |situation, submission| {
+                let mut step = reference(situation, submission);
+                let before = step.effects.len();
+                step.effects.retain(|effect| !matches!(effect, Effect::Watch { .. }));
+                applied.count_if(step.effects.len() < before);
+                step
+            })
+        });
+        wrap(&mut b.decisions.enter, a, |reference, _| {
+            Arc::new(move |situation, execution_id, attempt| watched(situation, reference(situation, execution_id, attempt)))
+        });
+        wrap(&mut b.decisions.leave, a, |reference, _| {
+            Arc::new(move |situation, provider| watched(situation, reference(situation, provider)))
         });
     }),
 ];
@@ -118,4 +160,19 @@ fn told(blueprint: &mut Blueprint, applied: &Applied, change: fn(&mut Fault)) {
             reference(&changed)
         })
     });
+}
+
+/// The same step, and whoever runs from now on has all of its time.
+fn watched(situation: &Situation, mut step: Step<()>) -> Step<()> {
+    let begun = step.effects.iter().filter_map(|effect| match effect {
+        Effect::Run { execution_id, attempt: 1 } => situation.store.execution(execution_id),
+        _ => None,
+    });
+    let watch = |execution: &Execution| {
+        let milliseconds = (situation.rules.cancellation.time_allowed)(execution.request.deadline_ms)?;
+        Some(Effect::Watch { execution_id: execution.id.clone(), milliseconds })
+    };
+    let watches: Vec<Effect> = begun.filter_map(watch).collect();
+    step.effects.extend(watches);
+    step
 }

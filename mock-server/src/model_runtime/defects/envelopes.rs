@@ -29,7 +29,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     ),
     rule("event-without-time", "Events have no time.", &["MR-EVENT-4"], |b, a| without(b, a, "time")),
-    rule("event-without-owner", "Events do not say whose they are.", &["MR-EVENT-2", "MR-IDEM-38", "MR-START-10"], |b, a| {
+    rule("event-without-owner", "Events do not say whose they are.", &["MR-EVENT-2"], |b, a| {
         without(b, a, "execution_id");
     }),
     rule("time-with-offset", "Times are written with the offset +00:00.", &["MR-EVENT-4", "MR-EXEC-4", "MR-START-4"], |b, a| {

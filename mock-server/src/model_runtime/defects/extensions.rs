@@ -30,7 +30,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "unknown-namespaces-refused",
         "Extensions of a namespace that no provider knows are refused.",
-        &["MR-START-1", "MR-VAL-87", "MR-VAL-89"],
+        &["MR-EXT-9", "MR-START-1"],
         |b, a| {
             wrap(&mut b.rules.requests.request, a, |reference, applied| {
                 Arc::new(move |requests, body, text| {
@@ -44,7 +44,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("extension-null-refused", "A value in extensions may not be null.", &["MR-START-1", "MR-VAL-89"], |b, a| {
+    rule("extension-null-refused", "A value in extensions may not be null.", &["MR-VAL-89"], |b, a| {
         wrap(&mut b.rules.requests.request, a, |reference, applied| {
             Arc::new(move |requests, body, text| {
                 let read = reference(requests, body, text)?;
@@ -54,6 +54,9 @@ pub(super) static DEFECTS: &[Entry] = &[
                 Ok(read)
             })
         });
+    }),
+    rule("extension-sets-input", "An input in any namespace of extensions is the input.", &["MR-EXT-5"], |b, a| {
+        imitate(b, a, "input", namespaces);
     }),
 ];
 

@@ -51,7 +51,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     spelling("refusal-without-message", "A refusal has a code and nothing to read.", &["MR-ERR-1"], |b, a| {
         refused(b, a, |_, body| remove(&mut body["error"], "message"));
     }),
-    spelling("refusal-without-retryable", "A refusal does not say whether it is retryable.", &["MR-ERR-2", "MR-ERR-5"], |b, a| {
+    spelling("refusal-without-retryable", "A refusal does not say whether it is retryable.", &["MR-ERR-2"], |b, a| {
         refused(b, a, |problem, body| *problem != Problem::ExecutionNotFound && remove(&mut body["error"], "retryable"));
     }),
     spelling("refusal-is-retryable", "A malformed request is said to be worth another try.", &["MR-ERR-5"], |b, a| {

@@ -4,7 +4,7 @@ use super::{Entry, rule, wrap};
 use crate::applied::Applied;
 use crate::json::{JsonObject, object};
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::machine::NewEvent;
+use crate::model_runtime::machine::{Change, NewEvent, event as recorded};
 use crate::model_runtime::model::{Event, Status, event};
 use serde_json::json;
 use std::sync::Arc;
@@ -94,6 +94,119 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("selected-without-attempt", "route.selected has no attempt.", &["MR-EVENT-22", "MR-ROUTE-44"], |b, a| {
         data(b, a, event::SELECTED, |data| drop(data.remove("attempt")));
     }),
+    rule(
+        "output-while-routing",
+        "Tool calls, results and usage have the status routing.",
+        &["MR-EVENT-14", "MR-EVENT-15", "MR-EVENT-17", "MR-EVENT-18"],
+        |b, a| {
+            for kind in [event::TOOL_STARTED, event::TOOL_ARGUMENTS, event::RESULT, event::USAGE] {
+                status(b, a, kind, Status::Routing);
+            }
+        },
+    ),
+    rule(
+        "empty-runs-end-as-they-were",
+        "The terminal event of a run that gave nothing has the status of the event before it.",
+        &["MR-EVENT-19", "MR-EVENT-20"],
+        |b, a| {
+            appended(b, a, |log, new| {
+                let status = match (new.kind.as_str(), log.len()) {
+                    (event::COMPLETED, 2) => Status::Routing,
+                    (event::FAILED, 1) => Status::Accepted,
+                    _ => return None,
+                };
+                Some(vec![NewEvent { status, ..new.clone() }])
+            });
+        },
+    ),
+    rule("nothing-told-as-failure", "A success that gave nothing ends with execution.failed.", &["MR-EVENT-38", "MR-EXEC-16"], |b, a| {
+        appended(b, a, |log, new| {
+            let error = json!({ "code": "provider_protocol_error", "message": "Nothing was produced", "retryable": false });
+            let failed =
+                NewEvent { kind: event::FAILED.to_owned(), status: Status::Failed, data: object([("error", error)]), ..new.clone() };
+            (new.kind == event::COMPLETED && log.len() == 2).then(|| vec![failed])
+        });
+    }),
+    rule(
+        "failure-told-as-cancellation",
+        "A final failure before any output is told as a cancellation.",
+        &["MR-EVENT-39", "MR-EVENT-46", "MR-EXEC-16"],
+        |b, a| {
+            appended(b, a, |log, new| {
+                let error = new.data.get("error")?;
+                let last = new.status == Status::Failed && error["code"] == "provider_unavailable" && error["retryable"] == false;
+                (last && log.len() == 2).then(|| vec![NewEvent { status: Status::Cancelled, ..new.clone() }])
+            });
+        },
+    ),
+    rule(
+        "completed-by-the-first-target",
+        "The target of execution.completed is the one that was selected first.",
+        &["MR-EVENT-50"],
+        |b, a| {
+            appended(b, a, |log, new| {
+                let first = log.iter().find(|event| event.kind == event::SELECTED).filter(|_| new.kind == event::COMPLETED)?;
+                let mut told = new.clone();
+                told.data.insert("target".to_owned(), first.data.get("target")?.clone());
+                (told != *new).then(|| vec![told])
+            });
+        },
+    ),
+    rule(
+        "first-attempt-not-recorded",
+        "Of runs that may fall back, deltas of the first attempt are not recorded.",
+        &["MR-EVENT-37"],
+        |b, a| {
+            wrap(&mut b.decisions.emit, a, |reference, applied| {
+                Arc::new(move |situation, emission| {
+                    let mut step = reference(situation, emission);
+                    let execution = situation.store.execution(&emission.execution_id);
+                    let falls_back = execution.is_some_and(|execution| execution.request.routing.allow_fallback == Some(true));
+                    let before = step.changes.len();
+                    let said =
+                        |change: &Change| matches!(change, Change::Event(event) if event.kind == event::DELTA && event.data["delta"] != "");
+                    step.changes.retain(|change| !(falls_back && emission.attempt == 1 && said(change)));
+                    applied.count_if(step.changes.len() < before);
+                    step
+                })
+            });
+        },
+    ),
+    rule(
+        "tools-told-to-all",
+        "Starts of tool calls are recorded in other executions too, when these run by a script.",
+        &["MR-EXEC-26"],
+        |b, a| {
+            wrap(&mut b.decisions.emit, a, |reference, applied| {
+                Arc::new(move |situation, emission| {
+                    let mut step = reference(situation, emission);
+                    let Some(execution) = situation.store.execution(&emission.execution_id) else { return step };
+                    let runs = situation.store.executions().filter(|other| {
+                        other.status == Status::Running
+                            && other.request.ability != execution.request.ability
+                            && !other.request.extensions.is_empty()
+                    });
+                    let started = emission.kind == event::TOOL_STARTED && !step.changes.is_empty();
+                    for other in runs.filter(|_| started) {
+                        applied.count();
+                        step.changes.push(recorded(situation, other, &emission.kind, emission.data.clone()));
+                    }
+                    step
+                })
+            });
+        },
+    ),
+    rule(
+        "cancel-recorded-twice",
+        "A cancellation that meets output is recorded twice.",
+        &["MR-CANCEL-17", "MR-CANCEL-19", "MR-EVENT-34", "MR-EXEC-13"],
+        |b, a| {
+            appended(b, a, |log, new| {
+                let meets = log.last().is_some_and(|last| last.kind == event::DELTA);
+                (meets && new.kind == event::FAILED && new.status == Status::Cancelled).then(|| vec![new.clone(), new.clone()])
+            });
+        },
+    ),
 ];
 
 type Replace = fn(&[Arc<Event>], &NewEvent) -> Option<Vec<NewEvent>>;

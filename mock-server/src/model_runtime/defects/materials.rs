@@ -23,15 +23,10 @@ pub(super) static DEFECTS: &[Entry] = &[
             order.iter().filter_map(|index| right.iter().find(|(other, _)| other == index).cloned()).collect()
         });
     }),
-    rule(
-        "indices-closed-up",
-        "Outputs are numbered anew, without the gaps.",
-        &["MR-MAT-2", "MR-MAT-4", "MR-MAT-5", "MR-MAT-20"],
-        |b, a| {
-            texts(b, a, |_, right| right.iter().zip(0..).map(|((_, text), index)| (index, text.clone())).collect());
-        },
-    ),
-    rule("one-text-for-all", "All deltas belong to one output.", &["MR-MAT-2", "MR-MAT-4", "MR-MAT-5", "MR-MAT-20"], |b, a| {
+    rule("indices-closed-up", "Outputs are numbered anew, without the gaps.", &["MR-MAT-2", "MR-MAT-5", "MR-MAT-20"], |b, a| {
+        texts(b, a, |_, right| right.iter().zip(0..).map(|((_, text), index)| (index, text.clone())).collect());
+    }),
+    rule("one-text-for-all", "All deltas belong to one output.", &["MR-MAT-2", "MR-MAT-5", "MR-MAT-20"], |b, a| {
         texts(b, a, |log, right| {
             let whole: String = of_kind(log, event::DELTA).map(|event| text(&event.data, "delta")).collect();
             if right.is_empty() { Vec::new() } else { vec![(0, whole)] }
@@ -120,14 +115,9 @@ pub(super) static DEFECTS: &[Entry] = &[
             }
         });
     }),
-    rule(
-        "artifacts-not-listed",
-        "Artifacts are in the events only.",
-        &["MR-ART-1", "MR-ART-4", "MR-ART-5", "MR-ART-6", "MR-RESULT-18"],
-        |b, a| {
-            made(b, a, |_, made| made.artifacts = None);
-        },
-    ),
+    rule("artifacts-not-listed", "Artifacts are in the events only.", &["MR-ART-1", "MR-ART-5"], |b, a| {
+        made(b, a, |_, made| made.artifacts = None);
+    }),
     rule("artifacts-are-uris", "Of an artifact only the uri is kept.", &["MR-ART-4"], |b, a| {
         made(b, a, |_, made| {
             for artifact in made.artifacts.iter_mut().flatten() {
@@ -142,6 +132,40 @@ pub(super) static DEFECTS: &[Entry] = &[
                 applied.count_if(super::remove(&mut document, "artifacts"));
                 document
             })
+        });
+    }),
+    rule("arguments-are-values", "Arguments that are JSON are listed as values.", &["MR-MAT-6", "MR-MAT-7", "MR-MAT-8"], |b, a| {
+        made(b, a, |_, made| {
+            let calls = made.result.as_mut().and_then(|result| result.get_mut("tool_calls")?.as_array_mut()).into_iter().flatten();
+            for call in calls {
+                if let Ok(value) = serde_json::from_str::<Value>(call["arguments"].as_str().unwrap_or_default()) {
+                    call["arguments"] = value;
+                }
+            }
+        });
+    }),
+    rule(
+        "text-outlives-result",
+        "A result of the provider does not count where there is text.",
+        &["MR-MAT-14", "MR-MAT-15", "MR-MAT-16"],
+        |b, a| {
+            wrap(&mut b.rules.materialise.made, a, |reference, applied| {
+                Arc::new(move |rules, log| {
+                    let right = reference(rules, log);
+                    let without: Vec<Arc<Event>> = log.iter().filter(|event| event.kind != event::RESULT).cloned().collect();
+                    let said = of_kind(log, event::DELTA).next().is_some();
+                    let result = if said { reference(rules, &without).result } else { right.result.clone() };
+                    applied.instead_of(&right, Made { result, ..right.clone() })
+                })
+            });
+        },
+    ),
+    rule("calls-replace-text", "Where there are tool calls there is no text.", &["MR-MAT-19", "MR-MAT-20"], |b, a| {
+        made(b, a, |_, made| {
+            let calls = made.result.as_ref().is_some_and(|result| result["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty()));
+            if let Some(result) = made.result.as_mut().filter(|_| calls) {
+                result["outputs"] = json!([]);
+            }
         });
     }),
 ];

@@ -14,6 +14,7 @@ mod echoes;
 mod envelopes;
 mod extensions;
 mod failures;
+mod families;
 mod histories;
 mod keys;
 mod materials;
@@ -21,6 +22,7 @@ mod restarts;
 mod results;
 mod shapes;
 mod snapshots;
+mod spellings;
 mod streams;
 mod tools;
 mod usage;
@@ -45,6 +47,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
         descriptions::DEFECTS,
         bounds::DEFECTS,
         shapes::DEFECTS,
+        families::DEFECTS,
         capabilities::DEFECTS,
         attempts::DEFECTS,
         comparisons::DEFECTS,
@@ -61,6 +64,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
         cancels::DEFECTS,
         deadlines::DEFECTS,
         failures::DEFECTS,
+        spellings::DEFECTS,
         echoes::DEFECTS,
         extensions::DEFECTS,
         restarts::DEFECTS,

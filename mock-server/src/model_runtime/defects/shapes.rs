@@ -26,7 +26,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("repetitions-accepted", "Lists of names may have a name twice.", &["MR-VAL-43", "MR-VAL-53"], |b, a| {
         wrap(&mut b.rules.requests.distinct, a, |reference, applied| Arc::new(move |names| applied.instead_of(&reference(names), true)));
     }),
-    rule("metadata-null-accepted", "A value in metadata may be null.", &["MR-ERR-5", "MR-VAL-83"], |b, a| metadata(b, a, Value::is_null)),
+    rule("metadata-null-accepted", "A value in metadata may be null.", &["MR-VAL-83"], |b, a| metadata(b, a, Value::is_null)),
     rule("metadata-nested", "A value in metadata may be an object or an array.", &["MR-VAL-84"], |b, a| {
         metadata(b, a, |value| value.is_object() || value.is_array());
     }),
@@ -122,7 +122,7 @@ fn metadata(blueprint: &mut Blueprint, applied: &Applied, also: fn(&Value) -> bo
 }
 
 /// Reads a request after `change`, which says whether it changed something.
-fn mend(blueprint: &mut Blueprint, applied: &Applied, change: fn(&mut JsonObject) -> bool) {
+pub(super) fn mend(blueprint: &mut Blueprint, applied: &Applied, change: fn(&mut JsonObject) -> bool) {
     wrap(&mut blueprint.rules.requests.request, applied, |reference, applied| {
         Arc::new(move |requests, body, text| {
             let mut mended = body.clone();
@@ -135,7 +135,7 @@ fn mend(blueprint: &mut Blueprint, applied: &Applied, change: fn(&mut JsonObject
 }
 
 /// Refuses what the reference takes.
-fn refuse(blueprint: &mut Blueprint, applied: &Applied, wrong: fn(&Value) -> bool) {
+pub(super) fn refuse(blueprint: &mut Blueprint, applied: &Applied, wrong: fn(&Value) -> bool) {
     wrap(&mut blueprint.rules.requests.request, applied, |reference, applied| {
         Arc::new(move |requests, body, text| {
             let read = reference(requests, body, text)?;

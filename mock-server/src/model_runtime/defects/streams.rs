@@ -6,32 +6,15 @@ use crate::model_runtime::wire::Frame;
 use std::sync::Arc;
 
 pub(super) static DEFECTS: &[Entry] = &[
-    rule(
-        "stream-is-backlog",
-        "A stream ends when it has brought what was there.",
-        &["MR-CANCEL-19", "MR-CURSOR-15", "MR-EVENT-47", "MR-STREAM-7", "MR-STREAM-13"],
-        |b, a| {
-            wrap(&mut b.rules.streaming.ends, a, |reference, applied| {
-                Arc::new(move |progress| {
-                    applied.instead_of(&reference(progress), reference(progress) || progress.position >= progress.length)
-                })
-            });
-        },
-    ),
+    rule("stream-is-backlog", "A stream ends when it has brought what was there.", &["MR-STREAM-7", "MR-STREAM-13"], |b, a| {
+        wrap(&mut b.rules.streaming.ends, a, |reference, applied| {
+            Arc::new(move |progress| applied.instead_of(&reference(progress), reference(progress) || progress.position >= progress.length))
+        });
+    }),
     rule(
         "stream-without-backlog",
         "A stream brings only what happens after it was opened.",
-        &[
-            "MR-CANCEL-19",
-            "MR-CURSOR-1",
-            "MR-EVENT-47",
-            "MR-STREAM-1",
-            "MR-STREAM-7",
-            "MR-STREAM-9",
-            "MR-STREAM-13",
-            "MR-STREAM-16",
-            "MR-STREAM-23",
-        ],
+        &["MR-CURSOR-1", "MR-STREAM-7", "MR-STREAM-9", "MR-STREAM-13", "MR-STREAM-16"],
         |b, a| {
             wrap(&mut b.rules.streaming.batch, a, |reference, applied| {
                 Arc::new(move |progress, limit| {
@@ -73,7 +56,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("leaving-cancels", "A reader that goes away cancels the execution.", &["MR-CANCEL-1", "MR-STREAM-10", "MR-STREAM-11"], |b, a| {
+    rule("leaving-cancels", "A reader that goes away cancels the execution.", &["MR-STREAM-10", "MR-STREAM-11"], |b, a| {
         wrap(&mut b.rules.streaming.leaving_cancels, a, |_reference, applied| {
             Arc::new(move || {
                 applied.count();
@@ -116,6 +99,63 @@ pub(super) static DEFECTS: &[Entry] = &[
                     return String::from_utf8_lossy(&bytes).replacen(",\"", ",\n\n\"", 1).into_bytes();
                 }
                 bytes
+            })
+        });
+    }),
+    rule(
+        "late-stream-begins-with-output",
+        "A stream that is opened after the first output of a run begins with that.",
+        &["MR-CURSOR-1", "MR-STREAM-6"],
+        |b, a| {
+            wrap(&mut b.rules.streaming.batch, a, |reference, applied| {
+                Arc::new(move |progress, limit| {
+                    let right = reference(progress, limit);
+                    let first = progress.length == 3 && progress.newest.as_ref().is_some_and(|newest| newest.kind == event::DELTA);
+                    let late = first && progress.position == 0 && !progress.live;
+                    applied.instead_of(&right, if late { 2..right.end } else { right.clone() })
+                })
+            });
+        },
+    ),
+    spelling(
+        "plain-text-unless-asked",
+        "Who does not ask for an event stream gets it as plain text, with 203.",
+        &["MR-STREAM-1", "MR-STREAM-2"],
+        |b, a| {
+            wrap(&mut b.wire.answer, a, |reference, applied| {
+                Arc::new(move |asked, answer| {
+                    let mut answer = reference(asked, answer);
+                    let stream =
+                        answer.headers.iter().any(|(name, value)| name == "content-type" && value.starts_with("text/event-stream"));
+                    if applied.count_if(stream && !asked.header("accept").contains("event-stream")) {
+                        answer.status = 203;
+                        answer.set_header("content-type", "text/plain; charset=utf-8");
+                    }
+                    answer
+                })
+            });
+        },
+    ),
+    spelling("refusal-is-a-stream", "Who asks for a stream gets a refusal as a stream with one frame.", &["MR-STREAM-14"], |b, a| {
+        wrap(&mut b.wire.answer, a, |reference, applied| {
+            Arc::new(move |asked, answer| {
+                let mut answer = reference(asked, answer);
+                if applied.count_if(answer.status == 400 && asked.method == "POST" && asked.header("accept").contains("event-stream")) {
+                    answer.status = 200;
+                    answer.set_header("content-type", "text/event-stream");
+                    answer.body = [b"event: error\ndata: ", answer.body.as_slice(), b"\n\n"].concat();
+                }
+                answer
+            })
+        });
+    }),
+    rule("replay-streams-another", "A replay that asks for a stream gets that of another execution.", &["MR-IDEM-38"], |b, a| {
+        wrap(&mut b.rules.streaming.of_submission, a, |reference, applied| {
+            Arc::new(move |store, submitted| {
+                let own = reference(store, submitted);
+                let mut others = store.executions().filter(|other| submitted.replay && other.id != own && other.status.is_terminal());
+                let other = others.next().map_or_else(|| own.clone(), |other| other.id.clone());
+                applied.instead_of(&own, other)
             })
         });
     }),

@@ -98,6 +98,9 @@ pub(super) static DEFECTS: &[Entry] = &[
             calls
         });
     }),
+    rule("calls-in-reverse", "Tool calls are listed in the reverse order of their start.", &["MR-MAT-9", "MR-MAT-12"], |b, a| {
+        calls(b, a, |_, right| right.iter().rev().cloned().collect());
+    }),
 ];
 
 /// Adds calls up differently, given what the reference comes to.

@@ -98,6 +98,14 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("usage-with-price", "Every fact has a price.", &["MR-USAGE-6", "MR-USAGE-8"], |b, a| {
         facts(b, a, |_, facts| facts.iter_mut().for_each(|fact| fact["price"] = json!(0.01)));
     }),
+    rule(
+        "strange-units-hidden",
+        "Facts whose unit has a namespace are in the events only.",
+        &["MR-USAGE-7", "MR-USAGE-8", "MR-USAGE-17"],
+        |b, a| {
+            facts(b, a, |_, facts| facts.retain(|fact| !fact["unit"].as_str().unwrap_or_default().contains([':', '.', '/'])));
+        },
+    ),
 ];
 
 /// Lists other facts than the reference.

@@ -75,7 +75,8 @@ async fn submit(context: &Context, request: &Request<'_>) -> Outcome {
     let submission = Submission { request: read(context, request).map(Arc::new), key };
     let submitted = context.runtime.submit(&submission).await?;
     if request.wants_stream() {
-        return Ok(reply::stream(Reading::new(context.clone(), submitted.execution.id, 0)));
+        let execution_id = context.runtime.read(|store| (rules.streaming.of_submission)(store, &submitted));
+        return Ok(reply::stream(Reading::new(context.clone(), execution_id, 0)));
     }
     let document = (rules.views.submission)(&rules.views, &submitted.execution, submitted.replay);
     Ok(answer(context, if submitted.replay { 200 } else { 202 }, Document::Submission, document))

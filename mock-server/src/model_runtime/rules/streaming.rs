@@ -1,5 +1,6 @@
 //! Event streams: backlog, then live, through the terminal event. Section 5 of the contract page.
 
+use crate::model_runtime::machine::{Store, Submitted};
 use crate::model_runtime::model::{Event, event};
 use crate::table::table;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub(crate) struct Progress {
 table! {
     /// Rules about streams.
     Streaming {
+        /// MR-IDEM-38, MR-STREAM-12: the execution whose stream answers a submission.
+        of_submission: fn(&Store, &Submitted) -> String = of_submission;
         /// MR-STREAM-8, -23, MR-CURSOR-15: the position from which a stream goes on live when it has passed the backlog.
         live_from: fn(&Progress) -> usize = live_from;
         /// MR-STREAM-6, -9, -13, -16: the positions that a reader is given next, out of those that wait.
@@ -29,6 +32,11 @@ table! {
         /// MR-STREAM-10, -11: whether a reader that goes away cancels the execution.
         leaving_cancels: fn() -> bool = leaving_cancels;
     }
+}
+
+/// Its own, which is that of the original when it is a replay.
+pub(crate) fn of_submission(_store: &Store, submitted: &Submitted) -> String {
+    submitted.execution.id.clone()
 }
 
 /// Exactly where the backlog ended: nothing is lost between, nothing comes twice.

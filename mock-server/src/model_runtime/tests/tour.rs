@@ -93,6 +93,7 @@ impl Tour {
         for path in ["", "/result", "/events", "/events?after=2", "/events?after=-1", "/events?after=2.5", "", "/result"] {
             self.get(&format!("/v1/executions/{id}{path}")).await;
         }
+        self.get(&format!("/v1/executions/{id}/events?after=0")).await;
         for cursor in ["3", "-1", "2.5"] {
             self.send("GET", &format!("/v1/executions/{id}/events"), &[("last-event-id", cursor)], String::new()).await;
             self.send("GET", &format!("/v1/executions/{id}/events?after=1"), &[("last-event-id", cursor)], String::new()).await;
@@ -157,6 +158,9 @@ impl Tour {
             json!({ "metadata": { "m": [] } }),
             json!({ "metadata": { "m": true }, "extensions": { "x": null } }),
             json!({ "deadline_ms": null, "requirements": null }),
+            json!({ "routing": { "strategy": "ordered" }, "metadata": { "request_id": "r" } }),
+            json!({ "routing": {}, "metadata": { "request_id": "r" } }),
+            json!({ "requirements": { "tools": 1 } }),
         ] {
             self.submit(more).await;
         }
@@ -175,6 +179,7 @@ impl Tour {
             json!({ "requirements": { "tools": true } }),
             json!({ "requirements": { "structured_output": true } }),
             json!({ "requirements": { "stream": true, "async": true } }),
+            json!({ "requirements": { "stream": true, "output_modalities": ["text"] } }),
             json!({ "requirements": { "cancel": true, "tools": false } }),
             json!({ "routing": { "provider_order": ["nobody", "mock-narrow"] } }),
             json!({ "extensions": { "foreign": { "deadline_ms": 5, "ability": "tool-use", "routing": {}, "requirements": {}, "input": [{ "type": "text", "text": "no" }] } } }),
@@ -208,6 +213,7 @@ impl Tour {
             json!({ "ability": "tool-use" }),
             json!({ "input": [{ "type": "text", "text": "2" }, { "type": "text", "text": "1" }] }),
             json!({ "input": [{ "type": "text", "text": "1" }] }),
+            json!({ "input": [{ "type": "text", "text": "1" }, { "type": "text", "text": "3" }] }),
             json!({ "requirements": {} }),
             json!({ "routing": {} }),
             json!({ "deadline_ms": 5000 }),
@@ -261,6 +267,7 @@ impl Tour {
         .await;
         self.play(json!({ "script": [{ "result": 1, "artifacts": [artifact] }] })).await;
         self.play(json!({ "script": [{ "call": "only", "name": "n" }] })).await;
+        self.play(json!({ "script": [{ "delta": "x" }, { "call": "only", "name": "n" }, { "arguments": "{}", "of": "only" }] })).await;
         self.play(json!({ "script": [] })).await;
         self.play(json!({ "script": [{ "repeat": [{ "delta": "x" }], "times": 70 }, { "pause": 50 }, { "delta": "y" }] })).await;
         let forged = json!({ "kind": "output.delta", "output_index": 0, "delta": "x", "sequence": 9, "time": "t", "execution_id": "e", "status": "s" });
@@ -280,8 +287,13 @@ impl Tour {
         self.play(json!({ "attempts": [[failure(true)], [{ "delta": "x" }]] })).await;
         self.play(json!({ "attempts": [[failure(true)], [{ "fail": { "code": "queue_full", "retryable": true } }]] })).await;
         self.play(json!({ "attempts": [[failure(false)]] })).await;
+        self.play(json!({ "script": [{ "fail": { "code": "provider_unavailable" } }] })).await;
+        self.submit(json!({ "ability": "image-generation" })).await;
         let body = usual(&json!({})).to_string();
-        self.send("POST", "/v1/executions", &[("content-type", "application/json"), ("accept", "text/event-stream")], body).await;
+        let asks = [("content-type", "application/json"), ("accept", "text/event-stream"), ("idempotency-key", "streamed")];
+        for body in [body.clone(), body, "{}".to_owned()] {
+            self.send("POST", "/v1/executions", &asks, body).await;
+        }
     }
 
     async fn stops(&self) {
@@ -331,6 +343,13 @@ impl Tour {
         tokio::time::sleep(Duration::from_millis(50)).await;
         self.cancel(&second).await;
         self.read(&second).await;
+        let said = json!([{ "delta": "x" }, { "hold": true }]);
+        let batch = json!({ "metadata": { "batch": 1 }, "extensions": { "proofmark": { "script": said } } });
+        let (one, two) = (self.submit(batch.clone()).await, self.submit(batch).await);
+        let call = json!({ "ability": "tool-use", "extensions": { "proofmark": { "script": [{ "call": "c", "name": "n" }] } } });
+        self.submit(call).await;
+        self.send("POST", &format!("/v1/executions/{one}/cancel"), &[("content-length", "2")], "{}".to_owned()).await;
+        self.cancel(&two).await;
         let known = self.keyed("known", held("text-generation")).await;
         for _each in 0..16 {
             self.submit(held("text-generation")).await;
