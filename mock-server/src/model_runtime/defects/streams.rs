@@ -136,14 +136,14 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    spelling("refusal-is-a-stream", "Who asks for a stream gets a refusal as a stream with one frame.", &["MR-STREAM-14"], |b, a| {
+    spelling("refusal-is-a-stream", "Who asks for a stream gets a refusal as a stream without events.", &["MR-STREAM-14"], |b, a| {
         wrap(&mut b.wire.answer, a, |reference, applied| {
             Arc::new(move |asked, answer| {
                 let mut answer = reference(asked, answer);
                 if applied.count_if(answer.status == 400 && asked.method == "POST" && asked.header("accept").contains("event-stream")) {
                     answer.status = 200;
                     answer.set_header("content-type", "text/event-stream");
-                    answer.body = [b"event: error\ndata: ", answer.body.as_slice(), b"\n\n"].concat();
+                    answer.body = b": refused\n\n".to_vec();
                 }
                 answer
             })
@@ -153,8 +153,8 @@ pub(super) static DEFECTS: &[Entry] = &[
         wrap(&mut b.rules.streaming.of_submission, a, |reference, applied| {
             Arc::new(move |store, submitted| {
                 let own = reference(store, submitted);
-                let mut others = store.executions().filter(|other| submitted.replay && other.id != own && other.status.is_terminal());
-                let other = others.next().map_or_else(|| own.clone(), |other| other.id.clone());
+                let other = store.executions().find(|other| submitted.replay && other.id != own && other.status.is_terminal());
+                let other = other.map_or_else(|| own.clone(), |other| other.id.clone());
                 applied.instead_of(&own, other)
             })
         });
