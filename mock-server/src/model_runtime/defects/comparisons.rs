@@ -27,7 +27,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("key-ignores-deadline", "The deadline is left out when requests with one key are compared.", &["MR-IDEM-16"], |b, a| {
         without(b, a, "deadline_ms");
     }),
-    rule("key-ignores-metadata", "Metadata is left out when requests with one key are compared.", &["MR-IDEM-17", "MR-IDEM-36"], |b, a| {
+    rule("key-ignores-metadata", "Metadata is left out when requests with one key are compared.", &["MR-IDEM-17"], |b, a| {
         without(b, a, "metadata");
     }),
     rule("key-ignores-extensions", "Extensions are left out when requests with one key are compared.", &["MR-IDEM-18"], |b, a| {

@@ -91,7 +91,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             }
         });
     }),
-    rule("selected-without-attempt", "route.selected has no attempt.", &["MR-EVENT-22", "MR-ROUTE-44"], |b, a| {
+    rule("selected-without-attempt", "route.selected has no attempt.", &["MR-EVENT-22"], |b, a| {
         data(b, a, event::SELECTED, |data| drop(data.remove("attempt")));
     }),
     rule(

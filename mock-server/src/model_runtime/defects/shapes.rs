@@ -30,7 +30,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("metadata-nested", "A value in metadata may be an object or an array.", &["MR-VAL-84"], |b, a| {
         metadata(b, a, |value| value.is_object() || value.is_array());
     }),
-    rule("metadata-of-texts", "A value in metadata must be a text.", &["MR-START-1", "MR-VAL-80", "MR-VAL-82"], |b, a| {
+    rule("metadata-of-texts", "A value in metadata must be a text.", &["MR-START-1", "MR-VAL-82"], |b, a| {
         wrap(&mut b.rules.requests.metadata_value, a, |reference, applied| {
             Arc::new(move |value| applied.instead_of(&reference(value), reference(value) && value.is_string()))
         });
