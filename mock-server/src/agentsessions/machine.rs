@@ -41,10 +41,12 @@ impl Machine {
 
     /// `CreateSession`. Everything is checked before anything is stored.
     pub(crate) fn create(&mut self, asked: Option<Session>, uid: String, now: Timestamp) -> Result<Session, Refusal> {
+        let described = asked.is_some();
         let mut session = (self.rules.described)(asked.unwrap_or_default());
         session.harness = (self.rules.harness)(&session.harness);
         let metadata = session.metadata.get_or_insert_default();
         let faults = [
+            (self.rules.description_fault)(described),
             (self.rules.harness_fault)(&session.harness),
             (self.rules.name_fault)(&metadata.name, self.rows.values().any(|row| name(row) == metadata.name)),
         ];
@@ -52,8 +54,9 @@ impl Machine {
             return Err(refusal);
         }
         metadata.project = (self.rules.project)(&metadata.project);
+        let uid = (self.rules.uid)(uid, &metadata.name);
         metadata.uid.clone_from(&uid);
-        metadata.create_time = Some(timestamp(now));
+        metadata.create_time = (self.rules.created)(now).map(timestamp);
         metadata.update_time = Some(timestamp(now));
         let row = Row { session, history: History::default(), created: now, late_by: (self.seams.stored_late_by)() };
         let shown = self.show(Shown::Created, &row);

@@ -3,6 +3,7 @@
 //! The functions stand in a table, so that one of them can be replaced or wrapped while the machine stays as it is.
 
 use crate::table::table;
+use jiff::Timestamp;
 use proofmark_schema::agentsessions::v1::{ApprovalRef, ComputeState, ExecState, IdentityRef, Origin, ResourceMetadata, Session};
 
 /// Why a call is refused. A refused call has changed nothing.
@@ -42,7 +43,10 @@ table! {
     Rules {
         uid_fault: fn(&str) -> Option<Refusal> = uid_fault;
         unknown_session: fn(&str) -> Result<Session, Refusal> = unknown_session;
+        description_fault: fn(bool) -> Option<Refusal> = description_fault;
         name_fault: fn(&str, bool) -> Option<Refusal> = name_fault;
+        uid: fn(String, &str) -> String = uid;
+        created: fn(Timestamp) -> Option<Timestamp> = created;
         described: fn(Session) -> Session = described;
         project: fn(&str) -> String = project;
         harness: fn(&str) -> String = harness;
@@ -64,6 +68,22 @@ fn uid_fault(uid: &str) -> Option<Refusal> {
 /// AS-GET-3: a uid that was never given out names nothing.
 fn unknown_session(uid: &str) -> Result<Session, Refusal> {
     Err(Refusal::NotFound(format!("session {uid:?} not found")))
+}
+
+/// AS-CREATE-1: a session may be created without a description.
+fn description_fault(_described: bool) -> Option<Refusal> {
+    None
+}
+
+/// AS-CREATE-2: the uid of a session is minted for it, and its name has no part in it.
+fn uid(minted: String, _name: &str) -> String {
+    minted
+}
+
+/// AS-CREATE-14: when a session was created is shown.
+#[expect(clippy::unnecessary_wraps, reason = "the reference dates every session, another host may not")]
+fn created(now: Timestamp) -> Option<Timestamp> {
+    Some(now)
 }
 
 /// AS-CREATE-3: names are labels, and any number of sessions may carry the same one.

@@ -37,6 +37,8 @@ table! {
         step: fn(Moment, &[Change]) -> Vec<Hold> = indivisible;
         /// Between the start of an execution and the beginning of its provider's work.
         begin: fn() -> Option<Duration> = at_once;
+        /// Whether the head of a stream may be sent, given what its reader can be brought by now.
+        head: fn(&Progress) -> bool = always;
         /// In a stream, between the end of its backlog and the beginning of its live phase.
         live: fn(&Progress) -> Option<Duration> = no_pause;
     }
@@ -48,6 +50,10 @@ pub(crate) fn indivisible(_moment: Moment, _changes: &[Change]) -> Vec<Hold> {
 
 pub(crate) fn at_once() -> Option<Duration> {
     None
+}
+
+pub(crate) fn always(_progress: &Progress) -> bool {
+    true
 }
 
 pub(crate) fn no_pause(_progress: &Progress) -> Option<Duration> {

@@ -34,15 +34,10 @@ pub struct SelftestArgs {
 
 pub async fn run(args: &SelftestArgs, out: &mut (dyn Write + Send)) -> Result<u8, CommandError> {
     let loaded = TargetArgs { fixtures: args.fixtures.clone(), ..TargetArgs::default() }.load()?;
-    let every = selftest::items(&loaded);
-    let items = selected(args, every.clone())?;
+    let all = selftest::items(&loaded);
+    let items = selected(args, all.clone())?;
     let settings = selftest::settings(args.seed);
     let started = Instant::now();
-    // Gaps are known of a contract of which every defect was run.
-    let whole = |contract: &str| {
-        let defect = |item: &&Item| item.contract == contract && matches!(item.kind, Kind::Defect { .. });
-        every.iter().filter(defect).all(|item| items.contains(item))
-    };
     let mut lines: Vec<Line> = Vec::new();
     let mut running = stream::iter(items.iter().map(|item| selftest::run(item, &loaded, &settings))).buffered(args.jobs.max(1));
     while let Some(line) = running.next().await {
@@ -51,8 +46,8 @@ pub async fn run(args: &SelftestArgs, out: &mut (dyn Write + Send)) -> Result<u8
         lines.push(line);
     }
     let failed = lines.iter().filter(|line| !line.problems.is_empty()).count();
-    let gaps: String =
-        loaded.catalogues.values().filter(|catalogue| whole(&catalogue.contract)).map(|catalogue| gaps(catalogue, &lines)).collect();
+    let whole = loaded.catalogues.values().filter(|catalogue| defects_of(catalogue, &items).eq(defects_of(catalogue, &all)));
+    let gaps: String = whole.map(|catalogue| gaps(catalogue, &lines)).collect();
     print(out, &gaps)?;
     let passed = lines.len() - failed;
     print(out, &format!("\n{passed} passed, {failed} failed, in {:.1} s, seed {}\n", started.elapsed().as_secs_f64(), args.seed))?;
@@ -87,6 +82,11 @@ fn shown(line: &Line) -> String {
         text.push_str(&format!("       {problem}\n"));
     }
     text
+}
+
+/// The defect lines of a contract: only all of them together show what none of them breaks.
+fn defects_of<'a>(catalogue: &Catalogue, items: &'a [Item]) -> impl Iterator<Item = &'a Item> {
+    items.iter().filter(|item| item.contract == catalogue.contract && matches!(item.kind, Kind::Defect { .. }))
 }
 
 /// Rules that no defect breaks and scenarios that no defect turns red, and that do not say why: what the selftest does not prove.

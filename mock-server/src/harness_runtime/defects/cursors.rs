@@ -13,7 +13,12 @@ pub(super) static DEFECTS: &[Entry] = &[
         install: |blueprint, applied| follows(blueprint, applied, |_, after, sequence| sequence >= after),
     },
     Entry {
-        defect: defect(Rule, "cursor-skips-one", "A read after N, N being at least 1, starts with event N + 2.", &["HR-REPLAY-3"]),
+        defect: defect(
+            Rule,
+            "cursor-skips-one",
+            "A read after N, N being at least 1, starts with event N + 2.",
+            &["HR-REPLAY-3", "HR-REPLAY-18"],
+        ),
         install: |blueprint, applied| {
             follows(blueprint, applied, |_, after, sequence| sequence > after + u64::from(after > 0));
         },
@@ -67,6 +72,31 @@ pub(super) static DEFECTS: &[Entry] = &[
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.replay.next_cursor, applied, |reference, applied| {
                 Arc::new(move |after, last| applied.instead_of(&reference(after, last), reference(after, last) + 1))
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "list-without-cursor-is-news",
+            "A list without a cursor leaves out the first event, which everyone knows.",
+            &["HR-EVENT-7", "HR-EVENT-8", "HR-REPLAY-3", "HR-REPLAY-4"],
+        ),
+        install: |blueprint, applied| {
+            // What stands for a cursor that is missing.
+            const NONE: u64 = u64::MAX;
+            wrap(&mut blueprint.rules.requests.cursor, applied, |reference, _| {
+                Arc::new(move |after| if after.is_none() { Ok(NONE) } else { reference(after) })
+            });
+            wrap(&mut blueprint.rules.replay.follows, applied, |reference, applied| {
+                Arc::new(move |reader, after, sequence| match (reader, after) {
+                    (Reader::List, NONE) => !applied.count_if(sequence == 1),
+                    (Reader::Stream, NONE) => true,
+                    _ => reference(reader, after, sequence),
+                })
+            });
+            wrap(&mut blueprint.rules.replay.next_cursor, applied, |reference, _| {
+                Arc::new(move |after, last| reference(if after == NONE { 0 } else { after }, last))
             });
         },
     },

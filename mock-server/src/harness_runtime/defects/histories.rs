@@ -4,8 +4,8 @@ use super::{DefectKind::Rule, Entry, defect, wrap};
 use crate::applied::Applied;
 use crate::harness_runtime::Blueprint;
 use crate::harness_runtime::json::object;
-use crate::harness_runtime::machine::NewEvent;
-use crate::harness_runtime::model::{State, event};
+use crate::harness_runtime::machine::{NewEvent, Situation};
+use crate::harness_runtime::model::{Execution, State, event};
 use crate::harness_runtime::rules::outcome::Occurrence;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -223,6 +223,22 @@ pub(super) static DEFECTS: &[Entry] = &[
     Entry {
         defect: defect(
             Rule,
+            "failure-in-other-words",
+            "run.failed tells that the run failed, and leaves to the execution why.",
+            &["HR-EVENT-28"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.rules.outcome.failed, applied, |reference, applied| {
+                Arc::new(move |_| {
+                    applied.count();
+                    reference("The run failed")
+                })
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
             "cancelled-as-failed",
             "A cancellation is recorded as run.failed, and the state says cancelled.",
             &["HR-CANCEL-19", "HR-EXEC-19"],
@@ -258,8 +274,17 @@ pub(super) static DEFECTS: &[Entry] = &[
             &["HR-CANCEL-28"],
         ),
         install: |blueprint, applied| {
-            wrap(&mut blueprint.rules.outcome.counts, applied, |reference, applied| {
-                Arc::new(move |state| applied.instead_of(&reference(state), reference(state) || state == State::Cancelling))
+            wrap(&mut blueprint.decisions.end, applied, |reference, applied| {
+                Arc::new(move |situation, ending| {
+                    let cleans_up = |execution: &Execution| execution.state == State::Cancelling;
+                    let late = situation.store.execution(&ending.execution_id).is_some_and(cleans_up);
+                    if !applied.count_if(late && ending.result.is_ok()) {
+                        return reference(situation, ending);
+                    }
+                    let mut rules = situation.rules.clone();
+                    rules.outcome.counts = Arc::new(|_| true);
+                    reference(&Situation { rules: &rules, ..*situation }, ending)
+                })
             });
         },
     },

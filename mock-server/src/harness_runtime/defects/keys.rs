@@ -121,6 +121,48 @@ pub(super) static DEFECTS: &[Entry] = &[
             hold_start(blueprint, &Applied::default());
         },
     },
+    Entry {
+        defect: defect(
+            Rule,
+            "equal-requests-share-a-key",
+            "A request that is equal to one with another key is filed under that one's.",
+            &["HR-IDEM-18", "HR-IDEM-19", "HR-IDEM-28"],
+        ),
+        install: |blueprint, applied| {
+            let known: Arc<Mutex<Vec<StartRequest>>> = Arc::default();
+            let equivalent = Arc::clone(&blueprint.rules.idempotency.equivalent);
+            wrap(&mut blueprint.rules.idempotency.filed_under, applied, |reference, applied| {
+                Arc::new(move |request| {
+                    let key = reference(request)?;
+                    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                    let used = known.iter().any(|other| other.idempotency_key.as_ref() == Some(&key));
+                    if !used && let Some(equal) = known.iter().find(|other| equivalent(other, request)) {
+                        applied.count();
+                        return equal.idempotency_key.clone();
+                    }
+                    known.push(request.clone());
+                    Some(key)
+                })
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "keyless-keyed-by-content",
+            "A start with neither key nor config is given a key, made of conversation, provider and input.",
+            &["HR-IDEM-30", "HR-ISO-6"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.rules.idempotency.filed_under, applied, |reference, applied| {
+                Arc::new(move |request| {
+                    let plain = request.config.is_none() && request.required_capabilities.is_empty();
+                    let made = || format!("\u{0}{} {} {}", request.conversation_id, request.provider_id, request.input);
+                    if applied.count_if(request.idempotency_key.is_none() && plain) { Some(made()) } else { reference(request) }
+                })
+            });
+        },
+    },
 ];
 
 /// Files keys under the name that `name` makes of them.

@@ -2,9 +2,11 @@
 //!
 //! One file an area. `breaks` names the requirements of level `must` and `should` that a target with the defect breaks, and no others.
 
+mod answers;
 mod artifacts;
 mod cancels;
 mod comparisons;
+mod courses;
 mod cursors;
 mod descriptions;
 mod documents;
@@ -15,8 +17,10 @@ mod numbering;
 mod outcomes;
 mod preflight;
 mod questions;
+mod refusals;
 mod requests;
 mod restarts;
+mod shapes;
 mod spelling;
 mod streams;
 
@@ -37,7 +41,10 @@ pub(crate) struct Entry {
 pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     [
         descriptions::DEFECTS,
+        shapes::DEFECTS,
         requests::DEFECTS,
+        refusals::DEFECTS,
+        answers::DEFECTS,
         preflight::DEFECTS,
         comparisons::DEFECTS,
         keys::DEFECTS,
@@ -45,6 +52,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
         numbering::DEFECTS,
         histories::DEFECTS,
         outcomes::DEFECTS,
+        courses::DEFECTS,
         cursors::DEFECTS,
         streams::DEFECTS,
         questions::DEFECTS,

@@ -85,6 +85,15 @@ pub(super) static DEFECTS: &[Entry] = &[
         ),
         install: cancel_succeeds,
     },
+    Entry {
+        defect: defect(
+            Restart,
+            "interrupted-still-answerable",
+            "An action that waited at a restart takes its answer afterwards, though its execution has ended.",
+            &["HR-DURA-7"],
+        ),
+        install: still_answerable,
+    },
 ];
 
 /// Leaves some records out of the store.
@@ -177,4 +186,31 @@ fn cancel_succeeds(blueprint: &mut Blueprint, applied: &Applied) {
             Step { answer: (), changes, effects: Vec::new() }
         },
     );
+}
+
+fn still_answerable(blueprint: &mut Blueprint, applied: &Applied) {
+    on_recovery(
+        blueprint,
+        applied,
+        |state| state.is_awaiting(),
+        |_, _, mut step| {
+            step.changes.retain(|change| !matches!(change, Change::Action(_)));
+            step
+        },
+    );
+    wrap(&mut blueprint.rules.actions.may_respond, applied, |reference, _| {
+        Arc::new(move |state| if state == State::Failed { Ok(()) } else { reference(state) })
+    });
+    wrap(&mut blueprint.decisions.respond, applied, |reference, _| {
+        Arc::new(move |situation, responding| {
+            let mut step = reference(situation, responding);
+            let ended = situation.store.execution(&responding.execution_id).filter(|execution| execution.state.is_terminal());
+            if let Some(ended) = ended.filter(|_| step.answer.is_ok()) {
+                step.changes.retain(|change| matches!(change, Change::Action(_)));
+                step.effects.clear();
+                step.answer = Ok(ended.clone());
+            }
+            step
+        })
+    });
 }

@@ -156,4 +156,38 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     },
+    Entry {
+        defect: defect(
+            Rule,
+            "stream-in-bulk",
+            "What is new comes when the run has ended, and a stream that has nothing to bring then stays open.",
+            &["HR-STREAM-4", "HR-STREAM-12"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.rules.streaming.batch, applied, |reference, applied| {
+                Arc::new(move |progress, limit| {
+                    let right = reference(progress, limit);
+                    let kept_back = progress.live && !progress.ended;
+                    applied.instead_of(&right, if kept_back { progress.position..progress.position } else { right.clone() })
+                })
+            });
+            wrap(&mut blueprint.rules.streaming.ends, applied, |reference, _| {
+                Arc::new(move |progress| {
+                    let length = u64::try_from(progress.length).unwrap_or(u64::MAX);
+                    reference(progress) && progress.after < length
+                })
+            });
+        },
+    },
+    Entry {
+        defect: defect(Rule, "head-with-the-first-event", "The head of a stream is sent with its first event.", &["HR-STREAM-10"]),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.seams.head, applied, |_reference, applied| {
+                Arc::new(move |progress| {
+                    let length = u64::try_from(progress.length).unwrap_or(u64::MAX);
+                    !applied.count_if(!progress.ended && progress.after >= length)
+                })
+            });
+        },
+    },
 ];

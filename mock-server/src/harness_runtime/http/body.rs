@@ -1,6 +1,7 @@
 //! JSON request bodies.
 
 use crate::harness_runtime::problem::Problem;
+use crate::harness_runtime::rules::requests::Requests;
 use serde_json::Value;
 
 /// The text of a body: without a byte order mark, and with replacement characters where it is no UTF-8.
@@ -10,17 +11,13 @@ pub(super) fn text(body: &[u8]) -> String {
 }
 
 /// A body that may be missing: blank is as good as none.
-pub(super) fn optional(text: &str) -> Result<Option<Value>, Problem> {
-    if text.trim().is_empty() { Ok(None) } else { parse(text).map(Some) }
+pub(super) fn optional(requests: &Requests, text: &str) -> Result<Option<Value>, Problem> {
+    if text.trim().is_empty() { Ok(None) } else { (requests.parsed)(text).map(Some) }
 }
 
 /// A body that has to be there.
-pub(super) fn required(text: &str) -> Result<Value, Problem> {
-    if text.trim().is_empty() { Err(Problem::validation("Request body is required")) } else { parse(text) }
-}
-
-fn parse(text: &str) -> Result<Value, Problem> {
-    serde_json::from_str(text).map_err(|_| Problem::validation("Request body is not valid JSON"))
+pub(super) fn required(requests: &Requests, text: &str) -> Result<Value, Problem> {
+    if text.trim().is_empty() { Err(Problem::validation("Request body is required")) } else { (requests.parsed)(text) }
 }
 
 #[cfg(test)]
@@ -29,10 +26,11 @@ mod tests {
 
     #[test]
     fn blank_is_missing() {
-        assert_eq!(optional(" \n"), Ok(None));
-        assert!(required("").is_err());
-        assert_eq!(required("null"), Ok(Value::Null));
-        assert!(optional("{").is_err());
+        let requests = Requests::default();
+        assert_eq!(optional(&requests, " \n"), Ok(None));
+        assert!(required(&requests, "").is_err());
+        assert_eq!(required(&requests, "null"), Ok(Value::Null));
+        assert!(optional(&requests, "{").is_err());
     }
 
     #[test]

@@ -53,7 +53,7 @@ fn capabilities(context: &Context) -> Reply {
 }
 
 async fn create_conversation(context: &Context, request: &Request<'_>) -> Outcome {
-    let body = optional(&text(request.body))?;
+    let body = optional(&context.runtime.rules.requests, &text(request.body))?;
     let metadata = (context.runtime.rules.requests.conversation)(body.as_ref())?;
     let conversation = context.runtime.create_conversation(&metadata).await;
     let views = &context.runtime.rules.views;
@@ -68,8 +68,8 @@ async fn get_conversation(context: &Context, id: &str) -> Outcome {
 
 async fn start_execution(context: &Context, request: &Request<'_>) -> Outcome {
     let text = text(request.body);
-    let body = required(&text)?;
     let rules = &context.runtime.rules;
+    let body = required(&rules.requests, &text)?;
     let start = (rules.requests.start)(&rules.requests, &body, &text)?;
     let execution = context.runtime.start(&start).await?;
     Ok(reply(context, 202, Document::Execution, (rules.views.execution)(&rules.views, &execution)))
@@ -97,7 +97,9 @@ async fn events(context: &Context, id: &str, request: &Request<'_>) -> Outcome {
     let after = (context.runtime.rules.requests.cursor)(parameter(request.query, "after").as_deref())?;
     if request.asked.header("accept").contains("text/event-stream") {
         context.runtime.execution(id).await?;
-        return Ok(reply::stream(Reading::new(context.clone(), id.to_owned(), after)));
+        let mut reading = Reading::new(context.clone(), id.to_owned(), after);
+        reading.opened().await;
+        return Ok(reply::stream(reading));
     }
     list_events(context, id, after).await
 }
@@ -120,8 +122,8 @@ async fn list_events(context: &Context, id: &str, after: u64) -> Outcome {
 
 /// The reason is looked at before the path, and both before the execution.
 async fn cancel(context: &Context, segment: &str, request: &Request<'_>) -> Outcome {
-    let body = optional(&text(request.body))?;
     let rules = &context.runtime.rules;
+    let body = optional(&rules.requests, &text(request.body))?;
     let reason = (rules.requests.cancellation)(&rules.requests, body.as_ref())?;
     let execution_id = strip(segment, ":cancel")?;
     let execution = context.runtime.cancel(&CancelRequest { execution_id, reason }).await?;
@@ -129,7 +131,7 @@ async fn cancel(context: &Context, segment: &str, request: &Request<'_>) -> Outc
 }
 
 async fn respond(context: &Context, execution_id: String, segment: &str, request: &Request<'_>) -> Outcome {
-    let body = required(&text(request.body))?;
+    let body = required(&context.runtime.rules.requests, &text(request.body))?;
     let action_id = strip(segment, ":respond")?;
     let execution = context.runtime.respond(&Responding { execution_id, action_id, body }).await?;
     let views = &context.runtime.rules.views;

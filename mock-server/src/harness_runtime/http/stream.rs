@@ -30,6 +30,26 @@ impl Reading {
         Self { context, execution_id, after, bell, position: 0, live: false }
     }
 
+    /// Waits until the stream may open.
+    pub(super) async fn opened(&mut self) {
+        loop {
+            self.bell.mark_unchanged();
+            if (self.context.runtime.seams.head)(&self.progress().await) || self.bell.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn progress(&self) -> Progress {
+        let (after, position, live) = (self.after, self.position, self.live);
+        let look = |store: &Store| {
+            let log = store.log(&self.execution_id);
+            let ended = store.execution(&self.execution_id).is_some_and(|execution| execution.state.is_terminal());
+            Progress { position, length: log.len(), newest: log.last().cloned(), live, after, ended }
+        };
+        self.context.runtime.show(look).await
+    }
+
     /// The events of the next positions that follow the cursor, and how far the stream has come with them.
     async fn events(&mut self) -> (Vec<Arc<Event>>, Progress) {
         let rules = &self.context.runtime.rules;
@@ -74,6 +94,7 @@ impl Source for Reading {
     }
 
     async fn take(&mut self) -> (Vec<Vec<u8>>, Next) {
+        let before = self.position;
         let (events, progress) = self.events().await;
         let frames = events.iter().map(|event| self.frame(event)).collect();
         let runtime = &self.context.runtime;
@@ -81,7 +102,7 @@ impl Source for Reading {
             Next::End
         } else if progress.position >= progress.length && !self.live {
             Next::Seam((runtime.seams.live)(&progress))
-        } else if events.is_empty() && progress.position >= progress.length {
+        } else if progress.position == before {
             Next::Wait
         } else {
             Next::More
@@ -90,14 +111,8 @@ impl Source for Reading {
     }
 
     async fn go_live(&mut self) {
+        let progress = self.progress().await;
         self.live = true;
-        let look = |store: &Store| {
-            let log = store.log(&self.execution_id);
-            let ended = store.execution(&self.execution_id).is_some_and(|execution| execution.state.is_terminal());
-            let newest = log.last().cloned();
-            Progress { position: self.position, length: log.len(), newest, live: false, after: self.after, ended }
-        };
-        let progress = self.context.runtime.show(look).await;
         self.position = (self.context.runtime.rules.streaming.live_from)(&progress);
     }
 

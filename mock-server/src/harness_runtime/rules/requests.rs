@@ -11,6 +11,8 @@ use serde_json::Value;
 table! {
     /// Rules about the shape of requests.
     Requests {
+        /// HR-CONV-14, HR-START-16, HR-CANCEL-10, HR-ACTION-25: a body that is not blank, as JSON.
+        parsed: fn(&str) -> Result<Value, Problem> = parsed;
         /// HR-START-31 to -34: an idempotency key has 1 to 200 characters.
         key_fits: fn(&str) -> bool = key_fits;
         /// HR-CANCEL-5 to -8: a cancellation reason has 1 to 500 characters.
@@ -26,6 +28,10 @@ table! {
         /// HR-REPLAY-4, -8 to -10, -15: the cursor `after`; `0` when it is missing.
         cursor: fn(Option<&str>) -> Result<u64, Problem> = cursor;
     }
+}
+
+pub(crate) fn parsed(text: &str) -> Result<Value, Problem> {
+    serde_json::from_str(text).map_err(|_| Problem::validation("Request body is not valid JSON"))
 }
 
 pub(crate) fn key_fits(key: &str) -> bool {

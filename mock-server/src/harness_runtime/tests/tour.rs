@@ -45,7 +45,10 @@ impl Tour {
 
     pub(super) async fn part(&self, part: usize) {
         match part {
-            0 => drop(self.get("/v1/runtime").await),
+            0 => {
+                self.get("/v1/runtime").await;
+                self.get(&format!("/v1/conversations/{}", self.conversation)).await;
+            }
             1 => self.starts().await,
             2 => self.keys().await,
             3 => self.runs().await,
@@ -139,6 +142,8 @@ impl Tour {
         for more in [
             json!({ "input": "" }),
             json!({ "input": 1 }),
+            json!({ "input": 1 }),
+            json!({ "config": 7 }),
             json!({ "providerId": "none" }),
             json!({ "conversationId": "none" }),
             json!({ "requiredCapabilities": ["extension.sandbox", "action.input", "none", "none"] }),
@@ -153,6 +158,9 @@ impl Tour {
         ] {
             self.start(more).await;
         }
+        self.send("POST", "/v1/conversations", "application/json", "{} {}".to_owned()).await;
+        let echo = self.start(json!({ "providerId": "mock-echo" })).await;
+        self.until(&echo, "run.completed").await;
     }
 
     async fn keys(&self) {
@@ -213,7 +221,8 @@ impl Tour {
         }
         let live = self.run(json!({ "script": [{ "repeat": [{ "delta": "x" }], "times": 40, "every": 5 }] })).await;
         self.until(&live, "output.text.delta").await;
-        tokio::join!(self.follow(&live, 0), self.follow(&live, 2));
+        self.get(&format!("/v1/executions/{live}")).await;
+        tokio::join!(self.follow(&live, 0), self.follow(&live, 2), self.follow(&live, 99));
     }
 
     async fn questions(&self) {
@@ -231,6 +240,17 @@ impl Tour {
             tokio::join!(self.respond(&id, &action, answer.clone()), self.respond(&id, &action, answer.clone()));
             self.respond(&id, &action, json!({ "approved": true })).await;
             self.cancel(&other, json!({})).await;
+        }
+        let question = json!({ "ask": { "kind": "input", "title": "t" } });
+        let twice = self.run(json!({ "script": [question, question] })).await;
+        self.until(&twice, "action.required").await;
+        for _each in 0..2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            let last = self.context.runtime.read(|store| {
+                let event = store.log(&twice).iter().rev().find(|event| event.kind == "action.required");
+                event.and_then(|event| event.data.get("id")).and_then(Value::as_str).unwrap_or_default().to_owned()
+            });
+            self.respond(&twice, &last, json!({})).await;
         }
     }
 
