@@ -135,7 +135,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "answer-starts-another",
             "A response makes a second execution that goes on, and answers with it.",
-            &["HR-ACTION-29", "HR-ACTION-42"],
+            &["HR-ACTION-42"],
         ),
         install: |blueprint, applied| {
             let start = Arc::clone(&blueprint.decisions.start);
