@@ -201,3 +201,20 @@ fn the_embedded_fixtures_are_the_ones_of_the_folder() {
     }
     assert!(catalogues(&folder).is_ok());
 }
+
+#[test]
+fn every_rule_is_broken_by_a_defect_or_says_why_by_none() {
+    for (contract, catalogue) in &LOADED.catalogues {
+        let broken: BTreeSet<&str> = defects().iter().filter(|d| d.contract == contract).flat_map(|d| d.breaks.iter().copied()).collect();
+        let counted = |r: &&RequirementText| matches!(r.level, Level::Must | Level::Should) && r.unobservable.is_none();
+        let ids = |odd: &dyn Fn(&&RequirementText) -> bool| -> Vec<&str> {
+            catalogue.requirements.iter().filter(counted).filter(odd).map(|r| r.id.as_str()).collect()
+        };
+        assert_eq!(
+            ids(&|r| r.no_defect.is_none() && !broken.contains(r.id.as_str())),
+            [""; 0],
+            "{contract}: rules that nobody has seen broken"
+        );
+        assert_eq!(ids(&|r| r.no_defect.is_some() && broken.contains(r.id.as_str())), [""; 0], "{contract}: broken all the same");
+    }
+}

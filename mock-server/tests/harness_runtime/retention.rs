@@ -18,7 +18,7 @@ async fn run(server: &Server, key: &str) -> String {
         "conversationId": conversation, "providerId": "scripted", "input": "", "idempotencyKey": key, "config": { "script": script },
     });
     let id = server.post("/v1/executions", &start).await.json()["id"].as_str().expect("an id").to_owned();
-    assert_eq!(types(&server.stream(&id).await).last().map(String::as_str), Some("run.completed"));
+    assert_eq!(types(&server.stream(&id).await).last(), Some(&"run.completed"));
     id
 }
 
@@ -60,7 +60,7 @@ async fn what_is_read_is_kept_until_it_was_read() {
     }
     let answer = exchange.finish().await;
     assert!(answer.complete, "cut: {}", answer.text());
-    assert_eq!(types(&answer.events()).last().map(String::as_str), Some("run.cancelled"));
+    assert_eq!(types(&answer.events()).last(), Some(&"run.cancelled"));
 }
 
 #[tokio::test]
