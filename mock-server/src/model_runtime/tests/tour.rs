@@ -288,7 +288,8 @@ impl Tour {
         self.play(json!({ "attempts": [[failure(true)], [{ "fail": { "code": "queue_full", "retryable": true } }]] })).await;
         self.play(json!({ "attempts": [[failure(false)]] })).await;
         self.play(json!({ "script": [{ "fail": { "code": "provider_unavailable" } }] })).await;
-        self.submit(json!({ "ability": "image-generation" })).await;
+        let id = self.submit(json!({ "ability": "image-generation" })).await;
+        self.read(&id).await;
         let body = usual(&json!({})).to_string();
         let asks = [("content-type", "application/json"), ("accept", "text/event-stream"), ("idempotency-key", "streamed")];
         for body in [body.clone(), body, "{}".to_owned()] {
