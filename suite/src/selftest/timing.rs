@@ -68,8 +68,8 @@ const BY_TIMING: &[(&str, &[&str])] = &[
     ),
     // Whether the first run has ended when the second request comes is a matter of time.
     ("succeeded-key-is-free", &["MR-IDEM-34", "MR-IDEM-36"]),
-    // What is lost between hanging up and coming back is what happened in between.
-    ("stream-without-backlog", &["MR-STREAM-23"]),
+    // What a reader misses is what happened before it came.
+    ("stream-without-backlog", &["MR-CURSOR-1", "MR-STREAM-16", "MR-STREAM-23"]),
 ];
 
 /// What `defect` may break besides its set.

@@ -69,7 +69,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "cancel-rewrites-the-end",
         "A cancel of an execution that has succeeded cancels it.",
-        &["MR-CANCEL-9", "MR-EVENT-34", "MR-EXEC-17"],
+        &["MR-CANCEL-9", "MR-CANCEL-19", "MR-EVENT-34", "MR-EXEC-17"],
         |b, a| cancellable(b, a, |status, right| right || status == Status::Succeeded),
     ),
     rule("cancel-of-unknown-accepted", "A cancel of an execution that does not exist is accepted.", &["MR-CANCEL-6"], |b, a| {

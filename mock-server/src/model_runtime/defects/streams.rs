@@ -3,7 +3,8 @@
 use super::{Entry, rule, spelling, wrap};
 use crate::model_runtime::model::event;
 use crate::model_runtime::wire::Frame;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) static DEFECTS: &[Entry] = &[
     rule("stream-is-backlog", "A stream ends when it has brought what was there.", &["MR-STREAM-7", "MR-STREAM-13"], |b, a| {
@@ -14,7 +15,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "stream-without-backlog",
         "A stream brings only what happens after it was opened.",
-        &["MR-CURSOR-1", "MR-STREAM-7", "MR-STREAM-9", "MR-STREAM-13", "MR-STREAM-16"],
+        &["MR-STREAM-7", "MR-STREAM-9", "MR-STREAM-13"],
         |b, a| {
             wrap(&mut b.rules.streaming.batch, a, |reference, applied| {
                 Arc::new(move |progress, limit| {
@@ -159,4 +160,29 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
+    spelling(
+        "delta-goes-to-one-reader",
+        "While a run lasts, each delta is written to the reader that comes first.",
+        &["MR-CURSOR-1", "MR-STREAM-16"],
+        |b, a| {
+            wrap(&mut b.wire.frame, a, |reference, applied| {
+                let written: Mutex<BTreeSet<(String, u64)>> = Mutex::default();
+                // Once a terminal event was written, everyone is told everything.
+                let over = u64::MAX;
+                Arc::new(move |wire, frame| {
+                    let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+                    let id = frame.document["execution_id"].to_string();
+                    if event::is_terminal(&frame.kind) {
+                        written.insert((id, over));
+                    } else if frame.kind == event::DELTA && !written.contains(&(id.clone(), over)) {
+                        let first = written.insert((id, frame.sequence));
+                        if applied.count_if(!first) {
+                            return b": taken\n\n".to_vec();
+                        }
+                    }
+                    reference(wire, frame)
+                })
+            });
+        },
+    ),
 ];

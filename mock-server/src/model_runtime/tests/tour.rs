@@ -322,6 +322,7 @@ impl Tour {
         }
         let id = self.submit(json!({ "extensions": { "proofmark": held } })).await;
         self.get(&format!("/v1/executions/{id}/events")).await;
+        self.get(&format!("/v1/executions/{id}/events")).await;
         self.cancel(&id).await;
         let tries = json!({ "attempts": [[{ "pause": 8 }, failure(true)], [{ "pause": 8 }, { "hold": true }]] });
         let id =
