@@ -146,10 +146,19 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     ),
     rule(
-        "cancel-before-output-refused",
-        "What has given no output yet cannot be cancelled.",
+        "cancel-before-output-denied",
+        "A cancel of what has given no output yet is done, and answered as if there were nothing.",
         &["MR-CANCEL-10", "MR-CANCEL-11", "MR-CANCEL-21"],
-        |b, a| cancellable(b, a, |status, right| right && !matches!(status, Status::Accepted | Status::Routing)),
+        |b, a| {
+            wrap(&mut b.decisions.cancel, a, |reference, applied| {
+                Arc::new(move |situation, execution_id| {
+                    let step = reference(situation, execution_id);
+                    let execution = situation.store.execution(execution_id).filter(|_| step.answer);
+                    let silent = execution.is_some_and(|execution| matches!(execution.status, Status::Accepted | Status::Routing));
+                    if applied.count_if(silent) { step.answering(false) } else { step }
+                })
+            });
+        },
     ),
     spelling("cancel-with-a-body-refused", "A cancel with a body is answered with 400.", &["MR-CANCEL-12"], |b, a| {
         wrap(&mut b.wire.answer, a, |reference, applied| {
