@@ -19,12 +19,14 @@ pub(super) static DEFECTS: &[Entry] = &[
         defect: defect(
             Wire,
             "negotiation-too-strict",
-            "Who would take a compressed answer, or any type, gets none: 406.",
+            "Who would take a compressed answer, or any type, or does not say, gets none: 406.",
             &["HR-CONV-9", "HR-CONV-11", "HR-DESC-1", "HR-EXEC-1", "HR-REPLAY-1", "HR-REPLAY-12"],
         ),
         install: |blueprint, applied| {
             answer(blueprint, applied, |asked, answer| {
-                let strict = asked.header("accept-encoding").contains("gzip") || asked.header("accept").contains("*/*");
+                let strict = asked.header("accept-encoding").contains("gzip")
+                    || asked.header("accept").contains("*/*")
+                    || asked.method == "GET" && asked.header("accept").is_empty();
                 if strict {
                     *answer = json_answer(406, &json!({ "code": "NOT_ACCEPTABLE", "message": "Not acceptable" }));
                 }
@@ -120,14 +122,21 @@ pub(super) static DEFECTS: &[Entry] = &[
         install: code_wears_off,
     },
     Entry {
-        defect: defect(Wire, "conversation-made-with-200", "A new conversation is answered 200.", &["HR-CONV-1"]),
+        defect: defect(
+            Wire,
+            "successes-by-other-names",
+            "A new conversation is answered 200, and the list of capabilities 206, as part of all there are.",
+            &["HR-CONV-1", "HR-DESC-5"],
+        ),
         install: |blueprint, applied| {
-            answer(blueprint, applied, |_, answer| {
-                let created = answer.status == 201;
-                if created {
-                    answer.status = 200;
-                }
-                created
+            answer(blueprint, applied, |asked, answer| {
+                let other = match answer.status {
+                    201 => 200,
+                    200 if asked.path.ends_with("/runtime/capabilities") => 206,
+                    _ => return false,
+                };
+                answer.status = other;
+                true
             });
         },
     },

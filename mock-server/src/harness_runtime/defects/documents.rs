@@ -44,6 +44,14 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
+        defect: defect(Rule, "end-dated-when-read", "The endedAt of an execution is the time at which it is read.", &["HR-EXEC-18"]),
+        install: |blueprint, applied| {
+            record(blueprint, applied, |execution, document| {
+                execution.state.is_terminal() && set(document, "endedAt", json!(jiff::Timestamp::now().to_string()))
+            });
+        },
+    },
+    Entry {
         defect: defect(Rule, "null-for-nothing", "Of an execution that has not ended, endedAt is null.", &["HR-EXEC-15"]),
         install: |blueprint, applied| {
             record(blueprint, applied, |execution, document| execution.ended_at.is_none() && set(document, "endedAt", Value::Null));

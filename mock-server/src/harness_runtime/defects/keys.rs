@@ -125,16 +125,20 @@ pub(super) static DEFECTS: &[Entry] = &[
         defect: defect(
             Rule,
             "equal-requests-share-a-key",
-            "A request that is equal to one with another key is filed under that one's.",
-            &["HR-IDEM-18", "HR-IDEM-19", "HR-IDEM-28"],
+            "A request that is equal to one with another key is filed under that one's, also when it has none.",
+            &["HR-IDEM-18", "HR-IDEM-19", "HR-IDEM-28", "HR-IDEM-30"],
         ),
         install: |blueprint, applied| {
             let known: Arc<Mutex<Vec<StartRequest>>> = Arc::default();
             let equivalent = Arc::clone(&blueprint.rules.idempotency.equivalent);
             wrap(&mut blueprint.rules.idempotency.filed_under, applied, |reference, applied| {
                 Arc::new(move |request| {
-                    let key = reference(request)?;
                     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                    let Some(key) = reference(request) else {
+                        let equal = known.iter().find(|other| equivalent(other, request));
+                        applied.count_if(equal.is_some());
+                        return equal.and_then(|equal| equal.idempotency_key.clone());
+                    };
                     let used = known.iter().any(|other| other.idempotency_key.as_ref() == Some(&key));
                     if !used && let Some(equal) = known.iter().find(|other| equivalent(other, request)) {
                         applied.count();

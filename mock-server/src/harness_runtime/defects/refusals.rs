@@ -5,7 +5,7 @@ use crate::applied::Applied;
 use crate::harness_runtime::Blueprint;
 use crate::harness_runtime::json::length;
 use crate::harness_runtime::machine::{CancelRequest, Situation, Step};
-use crate::harness_runtime::model::{StartRequest, State, Support};
+use crate::harness_runtime::model::{Action, ActionKind, StartRequest, State, Support};
 use crate::harness_runtime::problem::{Code, Problem};
 use crate::harness_runtime::rules::cancellation::CancelEffect;
 use serde_json::{Value, json};
@@ -93,6 +93,28 @@ pub(super) static DEFECTS: &[Entry] = &[
                     let running = state == State::Running;
                     let problem = Problem::new(Code::InvalidState, "A running execution cannot be cancelled");
                     applied.instead_of(&right, if running { refused(problem) } else { right.clone() })
+                })
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "approval-must-be-said",
+            "A response to an approval has to say `approved`.",
+            &["HR-ACTION-30", "HR-ACTION-36"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.decisions.respond, applied, |reference, applied| {
+                Arc::new(move |situation, responding| {
+                    let step = reference(situation, responding);
+                    let approval = |action: &Action| action.kind == ActionKind::Approval;
+                    let unsaid =
+                        situation.store.action(&responding.action_id).is_some_and(approval) && responding.body.get("approved").is_none();
+                    if applied.count_if(step.answer.is_ok() && unsaid) {
+                        return Step::unchanged(Err(Problem::validation("Invalid action response")));
+                    }
+                    step
                 })
             });
         },

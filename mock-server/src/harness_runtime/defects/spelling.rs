@@ -47,12 +47,12 @@ pub(super) static DEFECTS: &[Entry] = &[
         defect: defect(
             Wire,
             "frame-cut-in-two",
-            "A frame of provider.event is split into two by an empty line after its first field.",
+            "A frame of provider.event or artifact.created is split into two by an empty line after its first field.",
             &["HR-STREAM-5"],
         ),
         install: |blueprint, applied| {
             frame(blueprint, applied, |frame, bytes| {
-                let torn = frame.kind == event::PROVIDER_EVENT;
+                let torn = [event::PROVIDER_EVENT, event::ARTIFACT_CREATED].contains(&frame.kind.as_str());
                 if torn {
                     let half = String::from_utf8_lossy(bytes).replacen(",\"", ",\n\n\"", 1);
                     *bytes = half.into_bytes();

@@ -252,6 +252,9 @@ impl Tour {
             });
             self.respond(&twice, &last, json!({})).await;
         }
+        let unsaid = self.run(json!({ "script": [{ "ask": { "kind": "approval", "title": "t" } }] })).await;
+        let action = self.until(&unsaid, "action.required").await;
+        self.respond(&unsaid, &action, json!({})).await;
     }
 
     async fn cancels(&self) {
