@@ -92,7 +92,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
-    spelling("frame-cut-in-two", "A frame of a usage report is split into two by an empty line.", &["MR-STREAM-3"], |b, a| {
+    spelling("frame-cut-in-two", "A frame of a usage report is split into two by an empty line.", &["MR-STREAM-3", "MR-USAGE-12", "MR-USAGE-15"], |b, a| {
         wrap(&mut b.wire.frame, a, |reference, applied| {
             Arc::new(move |wire, frame| {
                 let bytes = reference(wire, frame);
