@@ -78,7 +78,9 @@ pub(crate) fn open(folder: &Path) -> Result<Kept, StoreError> {
 /// cost at every write.
 fn sweep(reader: &Reader) -> Result<(), StoreError> {
     for table in ["events", "artifacts"] {
-        let orphaned = "json_valid(row) AND json_extract(row, '$.execution_id') NOT IN (SELECT id FROM executions)";
+        // A row that names none is damaged, and is told so when it is read.
+        let owner = "json_extract(iif(json_valid(row), row, '{}'), '$.execution_id')";
+        let orphaned = format!("{owner} IS NOT NULL AND {owner} NOT IN (SELECT id FROM executions)");
         let swept = reader.connection.execute(&format!("DELETE FROM {table} WHERE {orphaned}"), []);
         swept.map_err(|error| reader.damaged(&error.to_string()))?;
     }

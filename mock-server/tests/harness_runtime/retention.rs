@@ -13,7 +13,7 @@ fn keeping(most: usize) -> Behaviour {
 /// Runs an execution with `key` to its end.
 async fn run(server: &Server, key: &str) -> String {
     let conversation = server.conversation().await;
-    let script = json!([{ "artifact": { "name": "a", "mediaType": "text/plain" } }, { "return": "done" }]);
+    let script = json!([{ "artifact": { "id": "a", "name": "a", "mediaType": "text/plain" } }, { "return": "done" }]);
     let start = json!({
         "conversationId": conversation, "providerId": "scripted", "input": "", "idempotencyKey": key, "config": { "script": script },
     });

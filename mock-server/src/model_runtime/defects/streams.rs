@@ -92,17 +92,22 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
-    spelling("frame-cut-in-two", "A frame of a usage report is split into two by an empty line.", &["MR-STREAM-3", "MR-USAGE-12", "MR-USAGE-15"], |b, a| {
-        wrap(&mut b.wire.frame, a, |reference, applied| {
-            Arc::new(move |wire, frame| {
-                let bytes = reference(wire, frame);
-                if applied.count_if(frame.kind == event::USAGE) {
-                    return String::from_utf8_lossy(&bytes).replacen(",\"", ",\n\n\"", 1).into_bytes();
-                }
-                bytes
-            })
-        });
-    }),
+    spelling(
+        "frame-cut-in-two",
+        "A frame of a usage report is split into two by an empty line.",
+        &["MR-STREAM-3", "MR-USAGE-12", "MR-USAGE-15"],
+        |b, a| {
+            wrap(&mut b.wire.frame, a, |reference, applied| {
+                Arc::new(move |wire, frame| {
+                    let bytes = reference(wire, frame);
+                    if applied.count_if(frame.kind == event::USAGE) {
+                        return String::from_utf8_lossy(&bytes).replacen(",\"", ",\n\n\"", 1).into_bytes();
+                    }
+                    bytes
+                })
+            });
+        },
+    ),
     rule(
         "late-stream-begins-with-output",
         "A stream that is opened after the first output of a run begins with that.",
