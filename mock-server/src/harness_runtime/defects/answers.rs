@@ -276,9 +276,9 @@ fn problem(blueprint: &mut Blueprint, applied: &Applied, other: fn(&Problem) -> 
 
 /// The id in the path of an execution's list: `/v1/executions/{id}/{list}`.
 fn execution_of<'a>(asked: &'a Asked, list: &str) -> Option<&'a str> {
-    let (before, last) = asked.path.rsplit_once('/')?;
-    let (_, id) = before.rsplit_once('/')?;
-    (asked.method == "GET" && last == list).then_some(id)
+    let (execution, below) = asked.path.rsplit_once('/')?;
+    let (_, id) = execution.rsplit_once('/')?;
+    (asked.method == "GET" && below == list).then_some(id)
 }
 
 /// The message that the reading of a request leaves for the wire.

@@ -189,15 +189,10 @@ fn cancel_succeeds(blueprint: &mut Blueprint, applied: &Applied) {
 }
 
 fn still_answerable(blueprint: &mut Blueprint, applied: &Applied) {
-    on_recovery(
-        blueprint,
-        applied,
-        |state| state.is_awaiting(),
-        |_, _, mut step| {
-            step.changes.retain(|change| !matches!(change, Change::Action(_)));
-            step
-        },
-    );
+    on_recovery(blueprint, applied, State::is_awaiting, |_, _, mut step| {
+        step.changes.retain(|change| !matches!(change, Change::Action(_)));
+        step
+    });
     wrap(&mut blueprint.rules.actions.may_respond, applied, |reference, _| {
         Arc::new(move |state| if state == State::Failed { Ok(()) } else { reference(state) })
     });

@@ -46,7 +46,9 @@ pub(super) static DEFECTS: &[Entry] = &[
         "Where a target is the only model of its provider, the model is not named.",
         &["MR-EVENT-21", "MR-EVENT-31", "MR-EXEC-8", "MR-RESULT-3"],
         |b, a| {
-            document(b, a, |_, document| document["target"]["provider"] == "mock-media" && set(&mut document["target"], "model", json!("")))
+            document(b, a, |_, document| {
+                document["target"]["provider"] == "mock-media" && set(&mut document["target"], "model", json!(""))
+            });
         },
     ),
     spelling(
