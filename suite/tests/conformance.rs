@@ -12,9 +12,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // Half of a run is waiting for runs that take their time.
+    // More than half of a run is waiting for what takes its time.
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    arguments.test_threads = arguments.test_threads.or(Some(cores + cores.div_ceil(2)));
+    arguments.test_threads = arguments.test_threads.or(Some(2 * cores));
     let loaded = match TargetArgs::default().load() {
         Ok(loaded) => Arc::new(loaded),
         Err(error) => {

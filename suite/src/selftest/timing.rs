@@ -66,6 +66,8 @@ const BY_TIMING: &[(&str, &[&str])] = &[
             "HR-ACTION-42",
         ],
     ),
+    // Equal requests that meet are refused only while the first one runs.
+    ("running-key-is-refused", &["MR-IDEM-34"]),
     // Whether the first run has ended when the second request comes is a matter of time.
     ("succeeded-key-is-free", &["MR-IDEM-34", "MR-IDEM-36"]),
     // What a reader misses is what happened before it came.
