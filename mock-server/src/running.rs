@@ -15,8 +15,8 @@ use tokio::net::TcpListener;
 /// How a reference server differs from the plainest correct one; by default not at all.
 #[derive(Clone, Debug, Default)]
 pub struct Behaviour {
-    /// The name of a defect of the contract.
-    pub defect: Option<String>,
+    /// Names of defects of the contract, put in in this order. Two that replace the same part may hide each other.
+    pub defects: Vec<String>,
     /// Names of weathers of the contract, applied in this order.
     pub weather: Vec<String>,
     /// Fixes what defect and weather draw at random.
@@ -66,7 +66,7 @@ impl Running {
         self.url.clone()
     }
 
-    /// How often the defect and each weather changed something so far, by name.
+    /// How often each defect and each weather changed something so far, by name.
     pub fn applications(&self) -> BTreeMap<String, u64> {
         self.ledger.totals()
     }

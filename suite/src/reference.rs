@@ -22,10 +22,10 @@ pub struct Server {
 
 impl Server {
     /// Starts the server of `contract` on a free port of the loopback interface.
-    pub async fn start(contract: &str, defect: Option<&str>, weather: &[&str], seed: u64) -> Result<Self, String> {
+    pub async fn start(contract: &str, defects: &[&str], weather: &[&str], seed: u64) -> Result<Self, String> {
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(|error| format!("no free port on 127.0.0.1: {error}"))?;
-        let weather = weather.iter().map(|name| (*name).to_owned()).collect();
-        let behaviour = Behaviour { defect: defect.map(str::to_owned), weather, seed, ..Behaviour::default() };
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let behaviour = Behaviour { defects: owned(defects), weather: owned(weather), seed, ..Behaviour::default() };
         Self::listen(contract, listener, &behaviour).await.map_err(|error| error.to_string())
     }
 
@@ -38,7 +38,7 @@ impl Server {
         self.running.url()
     }
 
-    /// How often its defect and each weather was applied.
+    /// How often each defect and each weather was applied.
     pub fn applications(&self) -> BTreeMap<String, u64> {
         self.running.applications()
     }

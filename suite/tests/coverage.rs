@@ -114,7 +114,7 @@ fn every_stimulus_is_needed_and_given_by_the_reference_profile() {
 #[tokio::test]
 async fn every_case_runs_against_the_reference_server() {
     for contract in LOADED.catalogues.keys() {
-        let server = Server::start(contract, None, &[], 1).await.unwrap();
+        let server = Server::start(contract, &[], &[], 1).await.unwrap();
         let profile = reference_profile(contract, &LOADED).unwrap_or_else(|error| panic!("{}", error.render()));
         let target = Target { profile, ..server.target().unwrap() };
         let (_, cases) = planned(&LOADED.catalogues, &target, &Settings::default(), &[]).await.unwrap().unwrap();

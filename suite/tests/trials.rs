@@ -19,7 +19,7 @@ struct Started {
 
 fn start(defect: Option<&str>) -> Started {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let server = runtime.block_on(Server::start("harness-runtime", defect, &[], 1)).unwrap();
+    let server = runtime.block_on(Server::start("harness-runtime", defect.as_slice(), &[], 1)).unwrap();
     Started { url: server.url(), _server: server, _runtime: runtime }
 }
 

@@ -115,7 +115,7 @@ fn without_names(answers: Vec<Result<v1::Session, Code>>) -> Vec<Result<v1::Sess
 #[tokio::test]
 async fn every_defect_is_applied() {
     for entry in defects::all() {
-        let behaviour = Behaviour { defect: Some(entry.defect.name.to_owned()), ..Behaviour::default() };
+        let behaviour = Behaviour { defects: vec![entry.defect.name.to_owned()], ..Behaviour::default() };
         let (_, applied) = tour(&behaviour).await;
         assert!(applied > 0, "{}", entry.defect.name);
     }
@@ -137,7 +137,7 @@ async fn every_weather_is_applied_and_changes_only_what_it_may() {
 #[tokio::test]
 async fn unknown_names_do_not_start() {
     for behaviour in [
-        Behaviour { defect: Some("none".to_owned()), ..Behaviour::default() },
+        Behaviour { defects: vec!["none".to_owned()], ..Behaviour::default() },
         Behaviour { weather: vec!["none".to_owned()], ..Behaviour::default() },
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");

@@ -106,7 +106,7 @@ fn blueprint(behaviour: &Behaviour) -> Result<(Blueprint, Ledger), StartError> {
         let entry = weather::all().find(|entry| entry.weather.name == name).ok_or_else(unknown)?;
         (entry.install)(&mut blueprint, &ledger.open(name));
     }
-    if let Some(name) = &behaviour.defect {
+    for name in &behaviour.defects {
         let unknown = || StartError::UnknownDefect { contract: CONTRACT.to_owned(), name: name.clone() };
         let entry = defects::all().find(|entry| entry.defect.name == name).ok_or_else(unknown)?;
         (entry.install)(&mut blueprint, &ledger.open(name));

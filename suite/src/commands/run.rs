@@ -129,7 +129,7 @@ pub async fn reference_server(contract: &str, seed: u64) -> Result<crate::refere
         let hint = Some("--target http://127.0.0.1:4310 names a server to check".to_owned());
         return Err(CommandError::usage(format!("there is no built-in server for `{contract}`"), hint));
     }
-    crate::reference::Server::start(contract, None, &[], seed).await.map_err(CommandError::Kit)
+    crate::reference::Server::start(contract, &[], &[], seed).await.map_err(CommandError::Kit)
 }
 
 /// The profile of the built-in reference server.

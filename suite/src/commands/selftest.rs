@@ -7,14 +7,15 @@ use crate::reference::{DefectKind, defects};
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::diagnostic::suggestion;
 use crate::scenario::model::Scenario;
-use crate::selftest::{self, Item, Kind, Line};
+use crate::selftest::{self, Item, Kind, Line, groups};
 use clap::Args;
 use futures_util::stream::{self, StreamExt as _};
 use proofmark_reports::exit;
 use proofmark_reports::model::Level;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 #[derive(Args, Clone, Debug)]
@@ -22,8 +23,12 @@ pub struct SelftestArgs {
     /// Path globs over contract/clean, contract/defect/NAME, contract/weather/NAME, contract/null/NAME
     #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
-    /// Servers at once
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    /// Every defect in a server of its own; without, defects that no scenario looks at together share one, and are parted where that does not
+    /// show each
+    #[arg(long)]
+    pub alone: bool,
+    /// Servers at once; by default four a core, since most of a run is waiting
+    #[arg(long, value_name = "N", default_value_t = jobs(), hide_default_value = true)]
     pub jobs: usize,
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -32,18 +37,34 @@ pub struct SelftestArgs {
     pub fixtures: Option<PathBuf>,
 }
 
+fn jobs() -> usize {
+    4 * std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
+}
+
 pub async fn run(args: &SelftestArgs, out: &mut (dyn Write + Send)) -> Result<u8, CommandError> {
     let loaded = TargetArgs { fixtures: args.fixtures.clone(), ..TargetArgs::default() }.load()?;
+    let loaded = Arc::new(loaded);
     let all = selftest::items(&loaded);
     let items = selected(args, all.clone())?;
     let settings = selftest::settings(args.seed);
     let started = Instant::now();
     let mut lines: Vec<Line> = Vec::new();
-    let mut running = stream::iter(items.iter().map(|item| selftest::run(item, &loaded, &settings))).buffered(args.jobs.max(1));
-    while let Some(line) = running.next().await {
-        let line = line?;
-        print(out, &shown(&line))?;
-        lines.push(line);
+    let groups = if args.alone { groups::alone(&items) } else { groups::drawn(&items, &loaded, args.seed) };
+    // Each group is a task of its own: futures of one task would share one core.
+    let tasks = groups.into_iter().map(|places| {
+        let group: Vec<Item> = places.iter().map(|place| items[*place].clone()).collect();
+        let (loaded, settings) = (loaded.clone(), settings.clone());
+        async move { (places, tokio::spawn(async move { selftest::run_group(&group, &loaded, &settings).await }).await) }
+    });
+    // What ends out of turn waits to be printed, and holds nothing up.
+    let mut running = stream::iter(tasks).buffer_unordered(args.jobs.max(1));
+    let mut ended = BTreeMap::new();
+    while let Some((places, group)) = running.next().await {
+        ended.extend(places.into_iter().zip(group.map_err(|crash| CommandError::Kit(crash.to_string()))??));
+        while let Some(line) = ended.remove(&lines.len()) {
+            print(out, &shown(&line))?;
+            lines.push(line);
+        }
     }
     let failed = lines.iter().filter(|line| !line.problems.is_empty()).count();
     let whole = loaded.catalogues.values().filter(|catalogue| defects_of(catalogue, &items).eq(defects_of(catalogue, &all)));
@@ -72,12 +93,13 @@ fn shown(line: &Line) -> String {
     let mark = if line.problems.is_empty() { "ok    " } else { "FAILED" };
     let applied = if line.applied > 0 { format!(", applied {} times", line.applied) } else { String::new() };
     let applied = if line.tries > 1 { format!("{applied}, try {}", line.tries) } else { applied };
+    let beside = if line.beside.is_empty() { String::new() } else { format!(", beside {}", line.beside.join(", ")) };
     let broken: Vec<&str> = line.broken.iter().map(String::as_str).collect();
     let broken = match (&line.item.kind, broken.is_empty()) {
         (Kind::Defect { .. }, false) => format!(" breaks {}", broken.join(", ")),
         _ => String::new(),
     };
-    let mut text = format!("{mark} {}{broken} ({:.1} s{applied})\n", line.item, line.duration.as_secs_f64());
+    let mut text = format!("{mark} {}{broken} ({:.1} s{applied}{beside})\n", line.item, line.duration.as_secs_f64());
     for problem in &line.problems {
         text.push_str(&format!("       {problem}\n"));
     }

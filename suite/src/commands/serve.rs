@@ -20,9 +20,9 @@ pub struct ServeArgs {
     /// Something a correct server may do; `CONTRACT:NAME` for one contract only; repeatable
     #[arg(long = "weather", value_name = "[CONTRACT:]NAME")]
     pub weather: Vec<String>,
-    /// Something an implementer could have built wrongly
+    /// Something an implementer could have built wrongly; repeatable
     #[arg(long = "defect", value_name = "[CONTRACT:]NAME")]
-    pub defect: Option<String>,
+    pub defects: Vec<String>,
     /// Fixes what weather and defects draw at random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -97,11 +97,12 @@ async fn listen(args: &ServeArgs, text: &str) -> Result<Server, CommandError> {
     }
     let listener =
         TcpListener::bind(address).await.map_err(|error| CommandError::usage(format!("cannot listen on {address}: {error}"), hint()))?;
-    let weather: Vec<&str> = args.weather.iter().filter_map(|name| for_contract(name, contract)).collect();
-    let weather = weather.into_iter().filter(|name| has_weather(contract, name)).map(str::to_owned).collect();
-    let defect = args.defect.as_deref().and_then(|name| for_contract(name, contract)).filter(|name| has_defect(contract, name));
-    let defect = defect.map(str::to_owned);
-    let behaviour = Behaviour { defect, weather, seed: args.seed, store: args.store.clone(), retain: args.retain };
+    let mine = |names: &[String], has: fn(&str, &str) -> bool| {
+        let names = names.iter().filter_map(|name| for_contract(name, contract));
+        names.filter(|name| has(contract, name)).map(str::to_owned).collect()
+    };
+    let (defects, weather) = (mine(&args.defects, has_defect), mine(&args.weather, has_weather));
+    let behaviour = Behaviour { defects, weather, seed: args.seed, store: args.store.clone(), retain: args.retain };
     Server::listen(contract, listener, &behaviour).await.map_err(|error| refused(&error))
 }
 
@@ -143,7 +144,7 @@ fn check_names(args: &ServeArgs) -> Result<(), CommandError> {
             return Err(CommandError::usage(format!("there is no weather `{name}`"), suggestion(name, known)));
         }
     }
-    if let Some(name) = args.defect.as_ref().filter(|name| !named(name, has_defect)) {
+    if let Some(name) = args.defects.iter().find(|name| !named(name, has_defect)) {
         let known = defects().iter().filter(|d| served.contains(&d.contract)).map(|d| d.name);
         return Err(CommandError::usage(format!("there is no defect `{name}`"), suggestion(name, known)));
     }

@@ -3,6 +3,7 @@
 //! A defect must break exactly the requirements that its catalogue states; a weather nothing; a null target must be credited with
 //! nothing. A defect or weather that was never applied proves nothing, and fails its line.
 
+pub mod groups;
 pub mod nulls;
 pub mod timing;
 
@@ -14,10 +15,11 @@ use crate::reference::{DefectKind, Server, defects, weathers};
 use crate::runner::run::Silent;
 use crate::runner::settings::Settings;
 use crate::target::Address;
+use futures_util::future::BoxFuture;
 use nulls::Null;
 use proofmark_reports::exit;
 use proofmark_reports::model::{Level, Outcome, Status, TargetReport};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -35,6 +37,24 @@ pub enum Kind {
     Defect { name: &'static str, breaks: BTreeSet<&'static str> },
     Weather(&'static str),
     Null(Null),
+}
+
+impl Item {
+    fn defect(&self) -> Option<&'static str> {
+        match &self.kind {
+            Kind::Defect { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+
+    /// What it must break: nothing, unless it is a defect.
+    fn breaks(&self) -> impl Iterator<Item = String> {
+        let breaks = match &self.kind {
+            Kind::Defect { breaks, .. } => Some(breaks),
+            _ => None,
+        };
+        breaks.into_iter().flatten().map(|id| (*id).to_owned())
+    }
 }
 
 impl fmt::Display for Item {
@@ -63,6 +83,8 @@ pub struct Line {
     pub duration: Duration,
     /// How often it was run until it was as the catalogue states.
     pub tries: u64,
+    /// The defects that were in the same server.
+    pub beside: Vec<&'static str>,
 }
 
 /// Every line, for the contracts that the fixtures hold.
@@ -112,48 +134,93 @@ pub async fn run(item: &Item, loaded: &Loaded, settings: &Settings) -> Result<Li
     }
 }
 
+/// Runs lines that share a server: one plan shows all of them when what breaks is what they break alone, taken together. Where it is
+/// not, each half is run by itself, down to single lines.
+pub fn run_group<'a>(items: &'a [Item], loaded: &'a Loaded, settings: &'a Settings) -> BoxFuture<'a, Result<Vec<Line>, CommandError>> {
+    Box::pin(async move {
+        if let [item] = items {
+            return Ok(vec![run(item, loaded, settings).await?]);
+        }
+        if let Some(lines) = together(items, loaded, settings).await? {
+            return Ok(lines);
+        }
+        let (first, second) = items.split_at(items.len() / 2);
+        let mut lines = run_group(first, loaded, settings).await?;
+        lines.extend(run_group(second, loaded, settings).await?);
+        Ok(lines)
+    })
+}
+
+/// The lines, if nothing is wrong with any of them.
+async fn together(items: &[Item], loaded: &Loaded, settings: &Settings) -> Result<Option<Vec<Line>>, CommandError> {
+    let Some(first) = items.first() else { return Ok(Some(Vec::new())) };
+    let started = Instant::now();
+    let defects: Vec<&'static str> = items.iter().filter_map(Item::defect).collect();
+    let shown = against(&first.contract, &defects, &[], loaded, settings).await?;
+    let mut whole = line(first, &shown.report, 0);
+    let expected: BTreeSet<String> = items.iter().flat_map(Item::breaks).collect();
+    compare(&mut whole, &expected, &shown.report);
+    let applied = |item: &Item| item.defect().map_or(0, |name| shown.applied(name));
+    if !whole.problems.is_empty() || items.iter().any(|item| applied(item) == 0) {
+        return Ok(None);
+    }
+    let duration = started.elapsed();
+    let lines = items.iter().map(|item| {
+        let beside = defects.iter().copied().filter(|name| item.defect() != Some(name)).collect();
+        Line { item: item.clone(), broken: item.breaks().collect(), applied: applied(item), duration, beside, ..whole.clone() }
+    });
+    Ok(Some(lines.collect()))
+}
+
 async fn once(item: &Item, loaded: &Loaded, settings: &Settings) -> Result<Line, CommandError> {
     let started = Instant::now();
     let mut line = match &item.kind {
-        Kind::Clean => against(item, loaded, settings, None, None).await?,
-        Kind::Defect { name, .. } => against(item, loaded, settings, Some(name), None).await?,
-        Kind::Weather(name) => against(item, loaded, settings, None, Some(name)).await?,
+        Kind::Clean => single(item, loaded, settings, &[], &[]).await?,
+        Kind::Defect { name, .. } => single(item, loaded, settings, &[name], &[]).await?,
+        Kind::Weather(name) => single(item, loaded, settings, &[], &[name]).await?,
         Kind::Null(null) => against_null(item, *null, loaded, settings).await?,
     };
     line.duration = started.elapsed();
     Ok(line)
 }
 
-async fn against(
-    item: &Item,
-    loaded: &Loaded,
-    settings: &Settings,
-    defect: Option<&'static str>,
-    weather: Option<&'static str>,
-) -> Result<Line, CommandError> {
-    let weathers: Vec<&str> = weather.into_iter().collect();
-    let server = Server::start(&item.contract, defect, &weathers, settings.seed).await.map_err(CommandError::Kit)?;
-    let target = Target { profile: reference_profile(&item.contract, loaded)?, ..server.target()? };
-    let report = check(&loaded.catalogues, &target, settings, &[], false, &Silent).await?.report;
-    let applied = defect.or(weather).map_or(0, |name| server.applications().get(name).copied().unwrap_or_default());
-    server.stop().await;
-    let mut line = line(item, &report, applied);
-    let expected: BTreeSet<String> = match &item.kind {
-        Kind::Defect { breaks, .. } => breaks.iter().map(|id| (*id).to_owned()).collect(),
-        _ => BTreeSet::new(),
-    };
-    compare(&mut line, &expected, &report);
+async fn single(item: &Item, loaded: &Loaded, settings: &Settings, defects: &[&str], weathers: &[&str]) -> Result<Line, CommandError> {
+    let shown = against(&item.contract, defects, weathers, loaded, settings).await?;
+    let applied = defects.iter().chain(weathers).map(|name| shown.applied(name)).sum();
+    let mut line = line(item, &shown.report, applied);
+    compare(&mut line, &item.breaks().collect(), &shown.report);
     if applied == 0 && item.kind != Kind::Clean {
         line.problems.push("it was never applied".to_owned());
     }
     Ok(line)
 }
 
+/// What a server showed, and how often what is in it was applied.
+struct Shown {
+    report: TargetReport,
+    applications: BTreeMap<String, u64>,
+}
+
+impl Shown {
+    fn applied(&self, name: &str) -> u64 {
+        self.applications.get(name).copied().unwrap_or_default()
+    }
+}
+
+async fn against(contract: &str, defects: &[&str], weathers: &[&str], loaded: &Loaded, settings: &Settings) -> Result<Shown, CommandError> {
+    let server = Server::start(contract, defects, weathers, settings.seed).await.map_err(CommandError::Kit)?;
+    let target = Target { profile: reference_profile(contract, loaded)?, ..server.target()? };
+    let report = check(&loaded.catalogues, &target, settings, &[], false, &Silent).await?.report;
+    let applications = server.applications();
+    server.stop().await;
+    Ok(Shown { report, applications })
+}
+
 fn line(item: &Item, report: &TargetReport, applied: u64) -> Line {
     let binding = |level| matches!(level, Level::Must | Level::Should);
     let broken = report.requirements.iter().filter(|r| r.status == Status::Broken && binding(r.level)).map(|r| r.id.clone()).collect();
     let red = report.scenarios.iter().filter(|s| matches!(s.outcome, Outcome::Failed | Outcome::Warned)).map(|s| s.path.clone()).collect();
-    Line { item: item.clone(), problems: Vec::new(), broken, red, applied, duration: Duration::ZERO, tries: 1 }
+    Line { item: item.clone(), problems: Vec::new(), broken, red, applied, duration: Duration::ZERO, tries: 1, beside: Vec::new() }
 }
 
 fn compare(line: &mut Line, expected: &BTreeSet<String>, report: &TargetReport) {
@@ -187,7 +254,7 @@ fn compare(line: &mut Line, expected: &BTreeSet<String>, report: &TargetReport) 
 
 async fn against_null(item: &Item, null: Null, loaded: &Loaded, settings: &Settings) -> Result<Line, CommandError> {
     let kit = |error: std::io::Error| CommandError::Kit(error.to_string());
-    let good = Server::start(&item.contract, None, &[], settings.seed).await.map_err(CommandError::Kit)?;
+    let good = Server::start(&item.contract, &[], &[], settings.seed).await.map_err(CommandError::Kit)?;
     let good_address: Option<SocketAddr> = good.url().strip_prefix("http://").and_then(|address| address.parse().ok());
     let null_target = nulls::start(null, good_address).await.map_err(kit)?;
     let address = Address::parse(&format!("http://{}", null_target.address))?;
@@ -219,3 +286,6 @@ fn errored(report: &TargetReport) -> Vec<String> {
     let errored = report.scenarios.iter().filter(|s| s.outcome == Outcome::Errored);
     errored.map(|s| format!("{} errored: {}", s.path, s.reason.clone().unwrap_or_default())).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,7 +96,9 @@ fn what_it_cannot_serve_is_told_with_a_hint() {
 
 #[test]
 fn a_defect_can_be_served_and_is_found() {
-    let server = Served::start(&["--listen", "harness-runtime=127.0.0.1:0", "--defect", "harness-runtime:metadata-dropped", "--seed", "3"]);
+    let defects = ["--defect", "harness-runtime:metadata-dropped", "--defect", "protocol-of-yesterday"];
+    let server = Served::start(&[["--listen", "harness-runtime=127.0.0.1:0", "--seed", "3"].as_slice(), &defects].concat());
+    assert_ne!(ask(server.url(), "GET", "/v1/runtime", "")["protocolVersion"], "2026-09-02");
     let conversation = ask(server.url(), "POST", "/v1/conversations", r#"{"metadata":{"a":"b"}}"#);
     assert_ne!(conversation["metadata"]["a"], "b");
     let done = proofmark(&["--target", server.url(), "harness-runtime/conversations/**"]);

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 fn behaviour(defect: Option<&str>, weather: &[&str]) -> Behaviour {
     let weather = weather.iter().map(|name| (*name).to_owned()).collect();
-    Behaviour { defect: defect.map(str::to_owned), weather, seed: 7, ..Behaviour::default() }
+    Behaviour { defects: defect.map(str::to_owned).into_iter().collect(), weather, seed: 7, ..Behaviour::default() }
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl Server {
     /// Starts on a free port of the loopback interface, with a defect if one is named.
     pub fn start(defect: Option<&str>) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(Error::System)?;
-        let behaviour = Behaviour { defect: defect.map(str::to_owned), ..Behaviour::default() };
+        let behaviour = Behaviour { defects: defect.map(str::to_owned).into_iter().collect(), ..Behaviour::default() };
         let running = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.map_err(Error::System)?;
             proofmark_mock_server::start("harness-runtime", listener, &behaviour).await.map_err(Error::Start)
