@@ -6,7 +6,7 @@ use crate::scenario::catalogue::Catalogue;
 use crate::scenario::operations::ShapeLine;
 use crate::scenario::pattern::{self, pointer_as_path, show};
 use crate::scenario::{fill, operations::Operations};
-use crate::transcript::{Exchange, Reply};
+use crate::transcript::{Body, Exchange, Reply};
 use proofmark_reports::model::Mismatch;
 use proofmark_schema::validate;
 use serde_json::Value;
@@ -17,21 +17,25 @@ use std::sync::Arc;
 pub fn judge(catalogue: &Catalogue, exchanges: &[Arc<Exchange>]) -> BTreeMap<Arc<str>, Vec<Evaluation>> {
     let mut found: BTreeMap<Arc<str>, Vec<Evaluation>> = BTreeMap::new();
     let mut judged = HashSet::new();
+    // The same bytes need not even be parsed.
+    let mut seen: HashSet<(&str, &[u8])> = HashSet::new();
     for exchange in exchanges {
         let Some(operation) = exchange.operation.as_ref().and_then(|name| catalogue.operations.by_name.get(name)) else { continue };
         let mut shapes = Shapes { operations: &catalogue.operations, exchange, judged: &mut judged, evaluations: Vec::new() };
         match &exchange.reply {
             Reply::Http(reply) => {
-                if let (Some(shape), Some(body)) = (&operation.success.shape, reply.json())
+                if let (Some(shape), Body::Whole(bytes)) = (&operation.success.shape, &reply.body)
                     && (200..300).contains(&reply.status)
+                    && seen.insert((shape, bytes))
+                    && let Some(body) = reply.json()
                 {
                     shapes.value(shape, &body, "$");
                 }
                 if let (Some(shape), Some((frames, _))) = (&operation.stream, reply.frames()) {
                     for (i, frame) in frames.iter().enumerate() {
-                        if let Some(event) = frame.data.as_deref().map(|data| serde_json::from_str(data).unwrap_or(Value::from(data))) {
-                            shapes.value(shape, &event, &format!("frames[{i}].data"));
-                        }
+                        let Some(data) = frame.data.as_deref().filter(|data| seen.insert((shape, data.as_bytes()))) else { continue };
+                        let event = serde_json::from_str(data).unwrap_or(Value::from(data));
+                        shapes.value(shape, &event, &format!("frames[{i}].data"));
                     }
                 }
             }
