@@ -68,6 +68,18 @@ fn a_defect_fails_the_cases_that_see_it_and_says_how_to_see_it_again() {
 }
 
 #[test]
+fn what_no_case_shows_is_judged_after_the_last_one() {
+    let started = start(Some("list-drops-old-deltas"));
+    // It reads a stream, and never the list that the sweep reads.
+    let suite = suite(&started, &["harness-runtime/streaming/live"]);
+    assert_eq!(suite.whole(), Ok(()), "nothing ran yet");
+    let conclusion = run(&suite, &[]);
+    assert_eq!((conclusion.num_passed, conclusion.num_failed), (1, 0));
+    let report = suite.whole().unwrap_err();
+    assert!(report.contains("HR-EVENT-8"), "{report}");
+}
+
+#[test]
 fn what_cannot_be_asked_of_the_target_is_decided_before_the_run() {
     let started = start(None);
     let suite = Conformance::of(&*started.url).only("harness-runtime/cancellation").prepare().unwrap();

@@ -5,6 +5,7 @@ mod bounds;
 mod budget;
 mod contract;
 mod follow;
+mod kept;
 mod order;
 mod races;
 mod sending;
