@@ -2,7 +2,9 @@
 //!
 //! A defect is something wrong that an implementer could have built. Weather is what a correct server may do and a client must stand.
 
-use crate::{agentsessions, harness_runtime, model_runtime};
+use crate::applied::{Applied, Ledger};
+use crate::running::{Behaviour, StartError};
+use crate::{agentsessions, harness_runtime, model_runtime, weather};
 use std::sync::LazyLock;
 
 /// Where a defect sits.
@@ -40,6 +42,34 @@ pub struct Weather {
     pub name: &'static str,
     /// What differs, in a sentence.
     pub about: &'static str,
+}
+
+/// A defect and how it gets into a blueprint.
+pub(crate) struct DefectEntry<B> {
+    pub(crate) defect: Defect,
+    pub(crate) install: fn(&mut B, &Applied),
+}
+
+/// Puts into `blueprint` what `behaviour` names, weather first, and hands out the counters.
+pub(crate) fn install<B: 'static>(
+    blueprint: &mut B,
+    contract: &str,
+    behaviour: &Behaviour,
+    weathers: impl Iterator<Item = &'static weather::Entry<B>> + Clone,
+    defects: impl Iterator<Item = &'static DefectEntry<B>> + Clone,
+) -> Result<Ledger, StartError> {
+    let mut ledger = Ledger::default();
+    for name in &behaviour.weather {
+        let unknown = || StartError::UnknownWeather { contract: contract.to_owned(), name: name.clone() };
+        let entry = weathers.clone().find(|entry| entry.weather.name == name).ok_or_else(unknown)?;
+        (entry.install)(blueprint, &ledger.open(name));
+    }
+    for name in &behaviour.defects {
+        let unknown = || StartError::UnknownDefect { contract: contract.to_owned(), name: name.clone() };
+        let entry = defects.clone().find(|entry| entry.defect.name == name).ok_or_else(unknown)?;
+        (entry.install)(blueprint, &ledger.open(name));
+    }
+    Ok(ledger)
 }
 
 /// The defects of all contracts.

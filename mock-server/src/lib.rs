@@ -5,12 +5,14 @@
 
 mod agentsessions;
 mod applied;
+mod bells;
 mod catalogue;
 mod connections;
 mod durable;
 mod harness_runtime;
 mod http;
 mod json;
+mod lock;
 mod member_order;
 mod model_runtime;
 mod random;

@@ -1,8 +1,9 @@
 //! Named counters of what a scripted provider really did: how often it was started, how often it cleaned up.
 
+use crate::lock::lock;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
@@ -37,11 +38,11 @@ impl Tallies {
 
     /// Zeros for a name that was never counted.
     pub(crate) fn read(&self, name: &str) -> Tally {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied().unwrap_or_default()
+        lock(&self.counted).get(name).copied().unwrap_or_default()
     }
 
     fn change(&self, name: &str, change: impl FnOnce(&mut Tally)) {
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = lock(&self.counted);
         let tally = counted.entry(name.to_owned()).or_default();
         change(tally);
         if let Some(keep) = &self.keep {

@@ -3,9 +3,10 @@
 use super::machine::Machine;
 use super::rules::Refusal;
 use super::{Clock, Uids};
+use crate::lock::lock;
 use proofmark_schema::agentsessions::v1;
 use proofmark_schema::agentsessions::v1::sessions_server::{Sessions, SessionsServer};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use tokio_stream::Empty;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status};
@@ -30,7 +31,7 @@ impl Host {
 
     fn machine(&self) -> MutexGuard<'_, Machine> {
         // The machine leaves no half-made state behind.
-        self.machine.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.machine)
     }
 }
 

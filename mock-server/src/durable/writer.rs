@@ -1,7 +1,8 @@
 //! The one thread that writes: whatever waits when it looks becomes one transaction, so that many callers share one wait for the disk.
 
+use crate::lock::lock;
 use rusqlite::{Connection, Transaction};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -98,7 +99,7 @@ impl<R: Record> Writer<R> {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Line<R>> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.line)
     }
 }
 

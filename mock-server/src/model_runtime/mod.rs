@@ -15,6 +15,7 @@ pub(crate) mod weather;
 mod wire;
 
 use crate::applied::Ledger;
+use crate::catalogue::install;
 use crate::connections::Connections;
 use crate::durable::{Keeping, StoreError};
 use crate::random::Dice;
@@ -91,17 +92,7 @@ impl Blueprint {
 /// The blueprint with the named changes, weather first, and their counters.
 fn blueprint(behaviour: &Behaviour) -> Result<(Blueprint, Ledger), StartError> {
     let mut blueprint = Blueprint::new(behaviour.seed);
-    let mut ledger = Ledger::default();
-    for name in &behaviour.weather {
-        let unknown = || StartError::UnknownWeather { contract: CONTRACT.to_owned(), name: name.clone() };
-        let entry = weather::all().find(|entry| entry.weather.name == name).ok_or_else(unknown)?;
-        (entry.install)(&mut blueprint, &ledger.open(name));
-    }
-    for name in &behaviour.defects {
-        let unknown = || StartError::UnknownDefect { contract: CONTRACT.to_owned(), name: name.clone() };
-        let entry = defects::all().find(|entry| entry.defect.name == name).ok_or_else(unknown)?;
-        (entry.install)(&mut blueprint, &ledger.open(name));
-    }
+    let ledger = install(&mut blueprint, CONTRACT, behaviour, weather::all(), defects::all())?;
     Ok((blueprint, ledger))
 }
 

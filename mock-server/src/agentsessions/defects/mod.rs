@@ -5,17 +5,13 @@ mod get;
 mod service;
 
 use super::Blueprint;
-use crate::applied::Applied;
-use crate::catalogue::{Defect, DefectKind};
+use crate::catalogue::{Defect, DefectEntry, DefectKind};
 
 /// A defect and how it gets into a blueprint.
-pub(crate) struct Entry {
-    pub(crate) defect: Defect,
-    pub(crate) install: fn(&mut Blueprint, &Applied),
-}
+pub(crate) type Entry = DefectEntry<Blueprint>;
 
 /// Every defect of the contract.
-pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> + Clone {
     [create::DEFECTS, get::DEFECTS, service::DEFECTS].into_iter().flatten()
 }
 

@@ -3,18 +3,14 @@
 mod metadata;
 
 use super::Blueprint;
-use crate::applied::Applied;
 use crate::catalogue::Weather;
 use std::sync::Arc;
 
 /// A weather and how it gets into a blueprint.
-pub(crate) struct Entry {
-    pub(crate) weather: Weather,
-    pub(crate) install: fn(&mut Blueprint, &Applied),
-}
+pub(crate) type Entry = crate::weather::Entry<Blueprint>;
 
 /// Every weather of the contract.
-pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> + Clone {
     [WEATHERS, metadata::WEATHERS].into_iter().flatten()
 }
 

@@ -27,18 +27,15 @@ mod streams;
 use super::Blueprint;
 use super::seams::Hold;
 use crate::applied::Applied;
-use crate::catalogue::{Defect, DefectKind};
+use crate::catalogue::{Defect, DefectEntry, DefectKind};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A defect and how it gets into a blueprint.
-pub(crate) struct Entry {
-    pub(crate) defect: Defect,
-    pub(crate) install: fn(&mut Blueprint, &Applied),
-}
+pub(crate) type Entry = DefectEntry<Blueprint>;
 
 /// Every defect of the contract.
-pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> + Clone {
     [
         descriptions::DEFECTS,
         shapes::DEFECTS,

@@ -1,8 +1,9 @@
 //! Effects: running providers and their cleanups, stopping them, taking answers to them.
 
-use super::{Effects, Runtime, Session, assignment, lock};
+use super::{Effects, Runtime, Session, assignment};
 use crate::harness_runtime::machine::{CleanedUp, Effect, Ending};
 use crate::harness_runtime::providers::Provider;
+use crate::lock::lock;
 use futures_util::future::BoxFuture;
 use std::future::Future;
 use std::sync::Arc;

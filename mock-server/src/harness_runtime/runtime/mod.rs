@@ -19,10 +19,12 @@ use super::providers::Provider;
 use super::records::Record;
 use super::rules::Rules;
 use super::seams::{Hold, Moment, Seams};
+use crate::bells::Bells;
+use crate::lock::lock;
 use jiff::Timestamp;
 use retention::Retention;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
@@ -60,18 +62,12 @@ pub(crate) struct Runtime {
     store: Mutex<Store>,
     journal: Journal,
     retention: Mutex<Retention>,
-    /// Of each execution: rings at every change.
-    bells: Mutex<BTreeMap<String, watch::Sender<()>>>,
+    bells: Bells,
     /// Of each running provider: carries the reason when it shall stop.
     aborts: Mutex<BTreeMap<String, watch::Sender<Option<String>>>>,
     /// Of each action: takes the answer to the provider that asked.
     questions: Mutex<BTreeMap<String, oneshot::Sender<Result<Response, String>>>>,
     tasks: Mutex<JoinSet<()>>,
-}
-
-/// The data is never left half-written by a panic, so a poisoned lock is as good as any.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Runtime {
@@ -94,7 +90,7 @@ impl Runtime {
             retention: Mutex::new(Retention::new(parts.retain, &parts.store)),
             store: Mutex::new(parts.store),
             journal: parts.journal,
-            bells: Mutex::default(),
+            bells: Bells::default(),
             aborts: Mutex::default(),
             questions: Mutex::default(),
             tasks: Mutex::default(),
@@ -153,21 +149,20 @@ impl Runtime {
 
     /// Rings at every later change of the execution.
     pub(crate) fn bell(&self, execution_id: &str) -> watch::Receiver<()> {
-        let known = lock(&self.bells).get(execution_id).map(watch::Sender::subscribe);
-        known.unwrap_or_else(|| watch::channel(()).1)
+        self.bells.of(execution_id)
     }
 
     /// How many wait for changes of the execution.
     #[cfg(test)]
     pub(crate) fn watchers(&self, execution_id: &str) -> usize {
-        lock(&self.bells).get(execution_id).map_or(0, watch::Sender::receiver_count)
+        self.bells.listeners(execution_id)
     }
 
     /// What had not ended when the server last did comes to its end, all of it before anybody is answered.
     pub(crate) async fn recover(self: &Arc<Self>) {
         let open = |store: &Store| store.executions().filter(|execution| !execution.state.is_terminal()).map(|e| e.id.clone()).collect();
         let ids: Vec<String> = self.read(open);
-        lock(&self.bells).extend(ids.iter().map(|id| (id.clone(), watch::channel(()).0)));
+        ids.iter().for_each(|id| self.bells.hang(id));
         let recoveries = ids.iter().map(|id| self.perform(Moment::Recover, move |situation| (self.decisions.recover)(situation, id)));
         futures_util::future::join_all(recoveries).await;
     }
@@ -255,7 +250,7 @@ impl Runtime {
                 store.apply(&self.rules.events, change);
             }
             if let Some(execution_id) = touched {
-                lock(&self.bells).entry(execution_id).or_insert_with(|| watch::channel(()).0).send_replace(());
+                self.bells.ring(execution_id);
             }
         }
         records.extend(self.let_go(store));
@@ -265,14 +260,8 @@ impl Runtime {
 
     /// Lets go of the ended executions that are not to be kept any longer.
     fn let_go(&self, store: &mut Store) -> Vec<Record> {
-        let mut bells = lock(&self.bells);
-        let is_read = |id: &str| bells.get(id).is_some_and(|bell| bell.receiver_count() > 0);
-        let due = lock(&self.retention).due(is_read);
-        let gone = due.into_iter().map(|id| {
-            bells.remove(&id);
-            Record::Forgotten(store.forget(&id))
-        });
-        gone.collect()
+        let due = self.bells.take_down(|is_read| lock(&self.retention).due(is_read));
+        due.iter().map(|id| Record::Forgotten(store.forget(id))).collect()
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a provider holds of its execution: its input and config, and the ways to emit, to ask and to learn that it shall stop.
 
-use super::{Runtime, lock};
+use super::Runtime;
 use crate::harness_runtime::machine::{Asking, Emission, IdKind};
 use crate::harness_runtime::model::{JsonObject, Response};
+use crate::lock::lock;
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};

@@ -1,6 +1,7 @@
 //! Effects: routes and gates, running providers, stopping them, watching the time.
 
-use super::{Effects, Runtime, Session, lock};
+use super::{Effects, Runtime, Session};
+use crate::lock::lock;
 use crate::model_runtime::machine::{Effect, Ending};
 use crate::model_runtime::model::Status;
 use crate::model_runtime::providers::Provider;

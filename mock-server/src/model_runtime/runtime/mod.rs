@@ -16,9 +16,11 @@ use super::records::Record;
 use super::rules::Rules;
 use super::rules::views::Shown;
 use super::seams::{Hold, Moment, Seams};
+use crate::bells::Bells;
+use crate::lock::lock;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -53,16 +55,10 @@ pub(crate) struct Runtime {
     manifests: Vec<Manifest>,
     store: Mutex<Store>,
     journal: Journal,
-    /// Of each execution: rings at every change.
-    bells: Mutex<BTreeMap<String, watch::Sender<()>>>,
+    bells: Bells,
     /// Of each execution that a provider works on: true when it shall stop.
     aborts: Mutex<BTreeMap<String, watch::Sender<bool>>>,
     tasks: Mutex<JoinSet<()>>,
-}
-
-/// The data is never left half-written by a panic, so a poisoned lock is as good as any.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Runtime {
@@ -79,7 +75,7 @@ impl Runtime {
             manifests,
             store: Mutex::new(parts.store),
             journal: parts.journal,
-            bells: Mutex::default(),
+            bells: Bells::default(),
             aborts: Mutex::default(),
             tasks: Mutex::default(),
         })
@@ -126,21 +122,20 @@ impl Runtime {
 
     /// Rings at every later change of the execution.
     pub(crate) fn bell(&self, execution_id: &str) -> watch::Receiver<()> {
-        let known = lock(&self.bells).get(execution_id).map(watch::Sender::subscribe);
-        known.unwrap_or_else(|| watch::channel(()).1)
+        self.bells.of(execution_id)
     }
 
     /// How many wait for changes of the execution.
     #[cfg(test)]
     pub(crate) fn watchers(&self, execution_id: &str) -> usize {
-        lock(&self.bells).get(execution_id).map_or(0, watch::Sender::receiver_count)
+        self.bells.listeners(execution_id)
     }
 
     /// What had not ended when the server last did comes to its end, all of it before anybody is answered.
     pub(crate) async fn recover(self: &Arc<Self>) {
         let open = |store: &Store| store.executions().filter(|execution| !execution.status.is_terminal()).map(|e| e.id.clone()).collect();
         let ids: Vec<String> = self.read(open);
-        lock(&self.bells).extend(ids.iter().map(|id| (id.clone(), watch::channel(()).0)));
+        ids.iter().for_each(|id| self.bells.hang(id));
         let recoveries = ids.iter().map(|id| self.perform(Moment::Recover, move |situation| (self.decisions.recover)(situation, id)));
         futures_util::future::join_all(recoveries).await;
     }
@@ -224,7 +219,7 @@ impl Runtime {
                 store.apply(&self.rules.events, change);
             }
             if let Some(execution_id) = touched {
-                lock(&self.bells).entry(execution_id).or_insert_with(|| watch::channel(()).0).send_replace(());
+                self.bells.ring(execution_id);
             }
         }
         // Still under the lock: the records are in the order of the changes.
