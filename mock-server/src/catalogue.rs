@@ -55,18 +55,18 @@ pub(crate) fn install<B: 'static>(
     blueprint: &mut B,
     contract: &str,
     behaviour: &Behaviour,
-    weathers: impl Iterator<Item = &'static weather::Entry<B>> + Clone,
-    defects: impl Iterator<Item = &'static DefectEntry<B>> + Clone,
+    weathers: &[&'static weather::Entry<B>],
+    defects: &[&'static DefectEntry<B>],
 ) -> Result<Ledger, StartError> {
     let mut ledger = Ledger::default();
     for name in &behaviour.weather {
         let unknown = || StartError::UnknownWeather { contract: contract.to_owned(), name: name.clone() };
-        let entry = weathers.clone().find(|entry| entry.weather.name == name).ok_or_else(unknown)?;
+        let entry = weathers.iter().find(|entry| entry.weather.name == name).ok_or_else(unknown)?;
         (entry.install)(blueprint, &ledger.open(name));
     }
     for name in &behaviour.defects {
         let unknown = || StartError::UnknownDefect { contract: contract.to_owned(), name: name.clone() };
-        let entry = defects.clone().find(|entry| entry.defect.name == name).ok_or_else(unknown)?;
+        let entry = defects.iter().find(|entry| entry.defect.name == name).ok_or_else(unknown)?;
         (entry.install)(blueprint, &ledger.open(name));
     }
     Ok(ledger)

@@ -101,7 +101,8 @@ fn new_id(kind: IdKind) -> String {
 /// The blueprint with the named changes, weather first, and their counters.
 fn blueprint(behaviour: &Behaviour) -> Result<(Blueprint, Ledger), StartError> {
     let mut blueprint = Blueprint { retain: behaviour.retain.map(NonZero::get), ..Blueprint::new(behaviour.seed) };
-    let ledger = install(&mut blueprint, CONTRACT, behaviour, weather::all(), defects::all())?;
+    let (weathers, defects): (Vec<_>, Vec<_>) = (weather::all().collect(), defects::all().collect());
+    let ledger = install(&mut blueprint, CONTRACT, behaviour, &weathers, &defects)?;
     Ok((blueprint, ledger))
 }
 

@@ -11,7 +11,7 @@ use crate::catalogue::{Defect, DefectEntry, DefectKind};
 pub(crate) type Entry = DefectEntry<Blueprint>;
 
 /// Every defect of the contract.
-pub(crate) fn all() -> impl Iterator<Item = &'static Entry> + Clone {
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     [create::DEFECTS, get::DEFECTS, service::DEFECTS].into_iter().flatten()
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(crate) type Entry = crate::weather::Entry<Blueprint>;
 
 /// Every weather of the contract.
-pub(crate) fn all() -> impl Iterator<Item = &'static Entry> + Clone {
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     [WEATHERS, metadata::WEATHERS].into_iter().flatten()
 }
 

@@ -35,7 +35,7 @@ use std::time::Duration;
 pub(crate) type Entry = DefectEntry<Blueprint>;
 
 /// Every defect of the contract.
-pub(crate) fn all() -> impl Iterator<Item = &'static Entry> + Clone {
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     [
         descriptions::DEFECTS,
         shapes::DEFECTS,

@@ -21,7 +21,7 @@ pub(crate) type Entry = crate::weather::Entry<Blueprint>;
 static COMMON: [Entry; 12] = common(CONTRACT);
 
 /// Every weather of the contract.
-pub(crate) fn all() -> impl Iterator<Item = &'static Entry> + Clone {
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     [&COMMON, frames::WEATHERS, delivery::WEATHERS, documents::WEATHERS, choices::WEATHERS].into_iter().flatten()
 }
 

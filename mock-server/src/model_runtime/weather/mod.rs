@@ -20,7 +20,7 @@ pub(crate) type Entry = crate::weather::Entry<Blueprint>;
 static COMMON: [Entry; 12] = common(CONTRACT);
 
 /// Every weather of the contract.
-pub(crate) fn all() -> impl Iterator<Item = &'static Entry> + Clone {
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     [&COMMON, documents::WEATHERS, choices::WEATHERS].into_iter().flatten()
 }
 
