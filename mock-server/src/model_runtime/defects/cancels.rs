@@ -72,6 +72,12 @@ pub(super) static DEFECTS: &[Entry] = &[
         &["MR-CANCEL-9", "MR-CANCEL-19", "MR-EVENT-34", "MR-EXEC-17"],
         |b, a| cancellable(b, a, |status, right| right || status == Status::Succeeded),
     ),
+    rule(
+        "cancel-ends-again",
+        "A cancel of an execution that was cancelled already is accepted and recorded once more.",
+        &["MR-CANCEL-9", "MR-CANCEL-17", "MR-EVENT-34", "MR-EXEC-17"],
+        |b, a| cancellable(b, a, |status, right| right || status == Status::Cancelled),
+    ),
     rule("cancel-of-unknown-accepted", "A cancel of an execution that does not exist is accepted.", &["MR-CANCEL-6"], |b, a| {
         wrap(&mut b.decisions.cancel, a, |reference, applied| {
             Arc::new(move |situation, execution_id| {

@@ -32,6 +32,25 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
+    rule(
+        "deadline-between-attempts",
+        "A deadline is looked at before a further attempt; an attempt that is under way may take as long as it likes.",
+        &["MR-DEAD-6", "MR-DEAD-8"],
+        |b, a| {
+            expire(b, a, |_, _, _| Some(Step::unchanged(())));
+            wrap(&mut b.decisions.end, a, |reference, _| {
+                Arc::new(move |situation, ending| {
+                    let step = reference(situation, ending);
+                    let again = step.effects.iter().any(|effect| matches!(effect, Effect::Enter { .. }));
+                    let execution = situation.store.execution(&ending.execution_id);
+                    match execution.filter(|execution| again && over(situation, execution)) {
+                        Some(late) => fail(situation, late, &Fault::deadline()),
+                        None => step,
+                    }
+                })
+            });
+        },
+    ),
     rule("deadline-anew-for-each-attempt", "Every attempt has the whole time.", &["MR-DEAD-6"], |b, a| {
         wrap(&mut b.decisions.end, a, |reference, applied| {
             Arc::new(move |situation, ending| {

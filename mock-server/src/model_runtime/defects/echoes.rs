@@ -99,6 +99,26 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
+    spelling(
+        "refusal-quotes-headers",
+        "A refusal with 400 quotes the headers of the request, key and credentials included.",
+        &["MR-REDACT-1", "MR-REDACT-7"],
+        |b, a| {
+            wrap(&mut b.wire.answer, a, |reference, applied| {
+                Arc::new(move |asked, answer| {
+                    let mut answer = reference(asked, answer);
+                    if answer.status == 400
+                        && let Ok(mut body) = serde_json::from_slice::<Value>(&answer.body)
+                    {
+                        applied.count();
+                        set(&mut body["error"], "message", json!(format!("Malformed request: {:?}", asked.headers)));
+                        answer.body = body.to_string().into_bytes();
+                    }
+                    answer
+                })
+            });
+        },
+    ),
     spelling("credentials-echoed", "Answers repeat the headers of the request, credentials included.", &["MR-REDACT-1"], |b, a| {
         wrap(&mut b.wire.answer, a, |reference, applied| {
             Arc::new(move |asked, answer| {

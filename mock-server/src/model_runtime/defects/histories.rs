@@ -6,8 +6,9 @@ use crate::json::{JsonObject, object};
 use crate::model_runtime::Blueprint;
 use crate::model_runtime::machine::{Change, NewEvent, event as recorded};
 use crate::model_runtime::model::{Event, Status, event};
-use serde_json::json;
-use std::sync::Arc;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) static DEFECTS: &[Entry] = &[
     rule("sequence-anew-after-fallback", "Each attempt counts its events from 1.", &["MR-EVENT-35", "MR-EVENT-36"], |b, a| {
@@ -62,6 +63,12 @@ pub(super) static DEFECTS: &[Entry] = &[
                 (again && new.kind == event::DELTA).then(Vec::new)
             });
         },
+    ),
+    rule(
+        "outputs-one-after-the-other",
+        "Deltas of other outputs than the first are held back until the run ends, and come in the order of their index.",
+        &["MR-EVENT-47"],
+        output_by_output,
     ),
     rule("tool-start-not-recorded", "The start of a tool call is not recorded.", &["MR-EVENT-48"], |b, a| {
         appended(b, a, |_, new| (new.kind == event::TOOL_STARTED).then(Vec::new));
@@ -208,6 +215,28 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     ),
 ];
+
+fn output_by_output(blueprint: &mut Blueprint, applied: &Applied) {
+    wrap(&mut blueprint.rules.events.appended, applied, |reference, applied| {
+        let held: Mutex<BTreeMap<String, Vec<NewEvent>>> = Mutex::default();
+        Arc::new(move |log, new| {
+            let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            let index = |event: &NewEvent| event.data.get("output_index").and_then(Value::as_u64);
+            if applied.count_if(new.kind == event::DELTA && index(&new).is_some_and(|index| index > 0)) {
+                held.entry(new.execution_id.clone()).or_default().push(new);
+                return Vec::new();
+            }
+            let mut recorded = Vec::new();
+            if event::is_terminal(&new.kind) {
+                recorded = held.remove(&new.execution_id).unwrap_or_default();
+                recorded.sort_by_key(index);
+                recorded.iter_mut().for_each(|event| event.time = new.time);
+            }
+            recorded.extend(reference(log, new));
+            recorded
+        })
+    });
+}
 
 type Replace = fn(&[Arc<Event>], &NewEvent) -> Option<Vec<NewEvent>>;
 

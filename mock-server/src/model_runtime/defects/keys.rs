@@ -46,6 +46,20 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
+    rule(
+        "replay-ends-again",
+        "A replay of an execution that has ended records its end once more.",
+        &["MR-IDEM-9", "MR-EVENT-34", "MR-EXEC-17"],
+        |b, a| {
+            decide(b, a, |situation, _, step| {
+                let submitted = step.answer.as_ref().ok().filter(|submitted| submitted.replay)?;
+                let execution = Some(&submitted.execution).filter(|execution| execution.status.is_terminal())?;
+                let end = situation.store.log(&execution.id).last()?;
+                let again = crate::model_runtime::machine::event(situation, execution, &end.kind, end.data.clone());
+                Some(Step { changes: vec![again], ..step.clone() })
+            });
+        },
+    ),
     rule("replay-not-marked", "A replay does not say that it is one.", &["MR-IDEM-6", "MR-IDEM-35"], |b, a| {
         wrap(&mut b.rules.views.submission, a, |reference, applied| {
             Arc::new(move |views, execution, replay| {

@@ -4,7 +4,9 @@ use super::{Entry, rule, wrap};
 use crate::applied::Applied;
 use crate::json::JsonObject;
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::rules::requests::{Level, Mistake};
+use crate::model_runtime::model::Request;
+use crate::model_runtime::rules::bounds::Bound;
+use crate::model_runtime::rules::requests::{Level, Mistake, within};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -91,6 +93,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             rounded
         });
     }),
+    rule("first-part-checked-only", "Of the input only the first part is checked.", &["MR-VAL-16"], first_part_checked),
     rule("content-type-unchecked", "The content type of a submission is not looked at.", &["MR-VAL-94"], |b, a| {
         wrap(&mut b.rules.requests.content_type, a, |reference, applied| {
             Arc::new(move |value| applied.instead_of(&reference(value), true))
@@ -107,6 +110,28 @@ pub(super) static DEFECTS: &[Entry] = &[
         });
     }),
 ];
+
+/// A request of up to as many parts as there may be is read for what its first part is.
+fn first_part_checked(blueprint: &mut Blueprint, applied: &Applied) {
+    wrap(&mut blueprint.rules.requests.request, applied, |reference, applied| {
+        Arc::new(move |requests, body, text| {
+            let mistake = match reference(requests, body, text) {
+                Ok(read) => return Ok(read),
+                Err(mistake) => mistake,
+            };
+            let all: Vec<Value> = parts(body).cloned().collect();
+            if all.len() < 2 || !within(requests, Bound::Parts, all.len()) {
+                return Err(mistake);
+            }
+            let mut first = body.clone();
+            first["input"] = json!([all[0]]);
+            let read = reference(requests, &first, text)?;
+            applied.count();
+            let input = all.into_iter().filter_map(|part| part.as_object().cloned()).collect();
+            Ok(Request { input, document: body.clone(), ..read })
+        })
+    });
+}
 
 /// Takes members at a level that are not known there.
 fn open(blueprint: &mut Blueprint, applied: &Applied, opened: Level) {

@@ -26,6 +26,12 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("last-sequence-behind", "last_sequence is the number of the event before the last.", &["MR-EXEC-13"], |b, a| {
         snapshot(b, a, |shown, document| set(document, "last_sequence", json!(shown.last_sequence.saturating_sub(1))));
     }),
+    rule("updated-at-its-creation", "updated_at stays what created_at is.", &["MR-EXEC-14"], |b, a| {
+        snapshot(b, a, |_, document| {
+            let created = document["created_at"].clone();
+            set(document, "updated_at", created)
+        });
+    }),
     rule("null-for-nothing", "What an execution does not have is null.", &["MR-EXEC-12"], |b, a| {
         snapshot(b, a, |_, document| {
             let missing: Vec<&str> = ["target", "error", "artifacts"].into_iter().filter(|name| document.get(name).is_none()).collect();
@@ -37,6 +43,9 @@ pub(super) static DEFECTS: &[Entry] = &[
             let first = shown.execution.candidates.first().filter(|_| shown.execution.attempt > 1).map(target_document);
             first.is_some_and(|first| set(document, "target", first))
         });
+    }),
+    rule("target-not-shown", "A snapshot has no target.", &["MR-EXEC-9"], |b, a| {
+        snapshot(b, a, |_, document| remove(document, "target"));
     }),
     rule("failure-without-error", "A snapshot of a failed execution has no error.", &["MR-EXEC-10"], |b, a| {
         snapshot(b, a, |shown, document| shown.execution.status == Status::Failed && remove(document, "error"));

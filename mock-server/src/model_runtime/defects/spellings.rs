@@ -158,6 +158,26 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     ),
     spelling(
+        "unknown-execution-is-empty",
+        "An execution that does not exist is shown as one that was accepted and has done nothing.",
+        &["MR-EXEC-15", "MR-RESULT-11", "MR-STREAM-15"],
+        |b, a| {
+            wrap(&mut b.wire.answer, a, |reference, applied| {
+                Arc::new(move |asked, answer| {
+                    let answer = reference(asked, answer);
+                    let execution = asked.path.split_once("/v1/executions/").map(|(_, rest)| rest);
+                    match execution.filter(|_| asked.method == "GET" && answer.status == 404) {
+                        Some(execution) => {
+                            applied.count();
+                            nothing_done(execution)
+                        }
+                        None => answer,
+                    }
+                })
+            });
+        },
+    ),
+    spelling(
         "result-of-another-table",
         "A result without usage has no list of it, outputs have no type, and each read is counted among the outputs.",
         &["MR-EXEC-17", "MR-MAT-3", "MR-MAT-17", "MR-RESULT-4", "MR-RESULT-12", "MR-RESULT-15"],
@@ -201,6 +221,20 @@ fn answered(blueprint: &mut Blueprint, applied: &Applied, status: impl Fn(&Asked
             }
         })
     });
+}
+
+/// What is read of an execution of which nothing is known.
+fn nothing_done(path: &str) -> Answer {
+    let (id, part) = path.split_once('/').unwrap_or((path, ""));
+    let document = match part {
+        "events" => return Answer::new(200, "text/event-stream", Vec::new()),
+        "result" => json!({ "execution_id": id, "target": { "provider": "none", "model": "none" }, "artifacts": [], "usage": [] }),
+        _ => {
+            let now = crate::model_runtime::rules::views::time(jiff::Timestamp::now());
+            json!({ "execution_id": id, "status": "accepted", "created_at": now, "updated_at": now, "last_sequence": 0, "usage": [] })
+        }
+    };
+    Answer::new(200, "application/json; charset=utf-8", document.to_string().into_bytes())
 }
 
 fn guess(kind: Document, document: &mut Value) -> bool {

@@ -1,6 +1,6 @@
 //! Streams that lose events, repeat them, end at the wrong time, or are spelled wrongly.
 
-use super::{Entry, rule, spelling, wrap};
+use super::{Entry, milliseconds, race, rule, spelling, wrap};
 use crate::model_runtime::model::event;
 use crate::model_runtime::wire::Frame;
 use std::collections::BTreeSet;
@@ -24,6 +24,22 @@ pub(super) static DEFECTS: &[Entry] = &[
                     }
                     applied.count_if(progress.length > progress.position);
                     progress.length..progress.length
+                })
+            });
+        },
+    ),
+    race(
+        "seam-loses",
+        "What is recorded between the end of the backlog and the subscription is lost to the reader.",
+        &["MR-CURSOR-1", "MR-STREAM-13", "MR-STREAM-23"],
+        |b, a| {
+            b.seams.live = Arc::new(|_| Some(milliseconds(40)));
+            wrap(&mut b.rules.streaming.live_from, a, |reference, applied| {
+                Arc::new(move |progress| {
+                    let ended = progress.newest.as_ref().is_some_and(|newest| event::is_terminal(&newest.kind));
+                    // The end itself is found by looking at the status.
+                    let head = progress.length - usize::from(ended);
+                    applied.instead_of(&reference(progress), head.max(progress.position))
                 })
             });
         },
