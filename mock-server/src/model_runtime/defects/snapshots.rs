@@ -44,7 +44,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             first.is_some_and(|first| set(document, "target", first))
         });
     }),
-    rule("target-not-shown", "A snapshot has no target.", &["MR-EXEC-9"], |b, a| {
+    rule("target-not-shown", "A snapshot has no target.", &["MR-EXEC-27"], |b, a| {
         snapshot(b, a, |_, document| remove(document, "target"));
     }),
     rule("failure-without-error", "A snapshot of a failed execution has no error.", &["MR-EXEC-10"], |b, a| {

@@ -160,7 +160,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     spelling(
         "unknown-execution-is-empty",
         "An execution that does not exist is shown as one that was accepted and has done nothing.",
-        &["MR-EXEC-15", "MR-RESULT-11", "MR-STREAM-15"],
+        &["MR-EXEC-15", "MR-RESULT-11", "MR-STREAM-7", "MR-STREAM-15"],
         |b, a| {
             wrap(&mut b.wire.answer, a, |reference, applied| {
                 Arc::new(move |asked, answer| {

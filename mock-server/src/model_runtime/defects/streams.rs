@@ -4,6 +4,7 @@ use super::{Entry, milliseconds, race, rule, spelling, wrap};
 use crate::model_runtime::model::event;
 use crate::model_runtime::wire::Frame;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) static DEFECTS: &[Entry] = &[
@@ -31,9 +32,11 @@ pub(super) static DEFECTS: &[Entry] = &[
     race(
         "seam-loses",
         "What is recorded between the end of the backlog and the subscription is lost to the reader.",
-        &["MR-CURSOR-1", "MR-STREAM-13", "MR-STREAM-23"],
+        &["MR-CURSOR-1", "MR-STREAM-13", "MR-STREAM-16", "MR-STREAM-23"],
         |b, a| {
-            b.seams.live = Arc::new(|_| Some(milliseconds(40)));
+            // It takes one reader longer than the next.
+            let readers = AtomicU64::new(0);
+            b.seams.live = Arc::new(move |_| Some(milliseconds(40 + 60 * (readers.fetch_add(1, Ordering::Relaxed) % 2))));
             wrap(&mut b.rules.streaming.live_from, a, |reference, applied| {
                 Arc::new(move |progress| {
                     let ended = progress.newest.as_ref().is_some_and(|newest| event::is_terminal(&newest.kind));
