@@ -3,8 +3,8 @@
 use super::{Entry, rule, set, spelling, wrap};
 use crate::applied::Applied;
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::machine::fail;
-use crate::model_runtime::model::event;
+use crate::model_runtime::machine::{Change, Situation, Step, fail};
+use crate::model_runtime::model::{Status, event};
 use crate::model_runtime::problem::{Code, Fault, Problem};
 use crate::model_runtime::rules::requests::Mistake;
 use crate::model_runtime::wire::Document;
@@ -16,10 +16,7 @@ pub(super) static DEFECTS: &[Entry] = &[
         wrap(&mut b.decisions.route, a, |reference, applied| {
             Arc::new(move |situation, execution_id| {
                 let step = reference(situation, execution_id);
-                let failed = step
-                    .changes
-                    .iter()
-                    .any(|change| matches!(change, crate::model_runtime::machine::Change::Event(event) if event.kind == event::FAILED));
+                let failed = step.changes.iter().any(|change| matches!(change, Change::Event(event) if event.kind == event::FAILED));
                 let Some(execution) = situation.store.execution(execution_id).filter(|_| failed) else { return step };
                 applied.count();
                 let message = format!("No model can do {}", execution.request.ability);
@@ -27,6 +24,19 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
+    rule(
+        "failure-quotes-request",
+        "What an execution has failed of is told with its request.",
+        &["MR-REDACT-2", "MR-REDACT-3", "MR-REDACT-4", "MR-REDACT-5", "MR-REDACT-6"],
+        |b, a| {
+            wrap(&mut b.decisions.route, a, |reference, applied| {
+                Arc::new(move |situation, execution_id| quoted(situation, execution_id, reference(situation, execution_id), &applied))
+            });
+            wrap(&mut b.decisions.end, a, |reference, applied| {
+                Arc::new(move |situation, ending| quoted(situation, &ending.execution_id, reference(situation, ending), &applied))
+            });
+        },
+    ),
     rule("error-names-unknown-member", "An unknown member is told by its name.", &["MR-REDACT-9", "MR-REDACT-13"], |b, a| {
         refused(b, a, |mistake, body| {
             let name = mistake.place.rsplit('/').next().filter(|_| !mistake.place.starts_with("metadata"))?;
@@ -74,7 +84,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Arc::new(move |situation, submission| {
                 let mut step = reference(situation, submission);
                 for change in &mut step.changes {
-                    if let (crate::model_runtime::machine::Change::Event(accepted), Some(key)) = (change, &submission.key) {
+                    if let (Change::Event(accepted), Some(key)) = (change, &submission.key) {
                         applied.count();
                         accepted.data.insert("idempotency_key".to_owned(), json!(key));
                     }
@@ -158,6 +168,19 @@ pub(super) static DEFECTS: &[Entry] = &[
         });
     }),
 ];
+
+/// The same step; when it is a failure, with the request in its message.
+fn quoted(situation: &Situation, execution_id: &str, step: Step<()>, applied: &Applied) -> Step<()> {
+    let ended = step.changes.iter().find_map(|change| match change {
+        Change::Execution(ended) if ended.status == Status::Failed => Some(ended),
+        _ => None,
+    });
+    let Some((ended, fault)) = ended.and_then(|ended| Some((ended, ended.error.as_ref()?))) else { return step };
+    applied.count();
+    let request = situation.store.execution(execution_id).map(|execution| &execution.request.document);
+    let message = format!("{}: {}", fault.message, request.unwrap_or(&Value::Null));
+    fail(situation, ended, &Fault { message, ..fault.clone() })
+}
 
 /// Adds something to what is told of a malformed request.
 fn refused(blueprint: &mut Blueprint, applied: &Applied, detail: fn(&Mistake, &Value) -> Option<String>) {
