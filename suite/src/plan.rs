@@ -111,6 +111,9 @@ fn decide(scenario: &Scenario, catalogue: &Catalogue, known: &Known) -> Decision
             (None, _) => missing = missing.or(Some(need)),
             (Some(_), None) => {}
         }
+        if let Some(reason) = known.stimuli.get(need).and_then(|stimulus| unfit(need, stimulus, catalogue, known)) {
+            return Decision::NotExercised { missing: need.clone(), reason };
+        }
     }
     let provider = scenario.needs.iter().find_map(|need| known.stimuli.get(need)).and_then(|s| s["providerId"].as_str());
     for capability in &scenario.capabilities {
@@ -132,6 +135,23 @@ fn decide(scenario: &Scenario, catalogue: &Catalogue, known: &Known) -> Decision
         }
     }
 }
+
+/// Why a stimulus of the profile cannot do what it is for: a slip of the profile is held against no target.
+fn unfit(name: &str, stimulus: &Value, catalogue: &Catalogue, known: &Known) -> Option<String> {
+    if let Some(provider) = stimulus["providerId"].as_str()
+        && !provider.contains("${")
+        && !known.manifests.is_empty()
+        && !known.manifests.contains_key(provider)
+    {
+        let there: Vec<&str> = known.manifests.keys().map(String::as_str).collect();
+        return Some(format!("the stimulus `{name}` names the provider `{provider}`; the target describes {}", there.join(", ")));
+    }
+    let counts = catalogue.stimuli.stimuli.get(name).is_some_and(|known| known.example.contains(TALLY));
+    (counts && !stimulus.to_string().contains(TALLY)).then(|| format!("the stimulus `{name}` says {TALLY} nowhere: it could count nothing"))
+}
+
+/// What names the count of a case.
+const TALLY: &str = "${tally}";
 
 /// How many executions a case starts at the most; its share of the budget.
 fn starts(steps: &[Step], catalogue: &Catalogue) -> usize {
@@ -251,5 +271,36 @@ mod tests {
         for filter in ["harness", "model-runtime/**", "**/other-output", "HR-IDEM-11", "*/idempotency/*/reverse", "idempotency"] {
             assert!(!selects(filter), "{filter}");
         }
+    }
+
+    #[test]
+    fn a_stimulus_that_cannot_do_what_it_is_for_is_held_against_no_target() {
+        let loaded = crate::commands::options::TargetArgs::default().load().unwrap();
+        let catalogue = &loaded.catalogues["harness-runtime"];
+        let decided = |name: &str, stimulus: Value| {
+            let manifests = BTreeMap::from([("a".to_owned(), BTreeMap::new()), ("b".to_owned(), BTreeMap::new())]);
+            let known = Known { stimuli: BTreeMap::from([(name.to_owned(), stimulus)]), manifests, ..Known::default() };
+            let cases = plan(catalogue, &[], &known);
+            let needing = cases.into_iter().filter(|case| case.scenario.needs == [name]);
+            needing.map(|case| case.decision).collect::<Vec<_>>()
+        };
+        let good = decided("completes", serde_json::json!({ "providerId": "a", "input": "" }));
+        let slip = decided("completes", serde_json::json!({ "providerId": "scirpted", "input": "" }));
+        assert!(good.contains(&Decision::Run));
+        for (_, decision) in good.iter().zip(slip).filter(|(good, _)| **good == Decision::Run) {
+            let Decision::NotExercised { missing, reason } = decision else { panic!("{decision:?}") };
+            assert_eq!(
+                (missing.as_str(), reason.as_str()),
+                ("completes", "the stimulus `completes` names the provider `scirpted`; the target describes a, b")
+            );
+        }
+        let counted = catalogue.stimuli.stimuli.iter().filter(|(_, stimulus)| stimulus.example.contains(TALLY)).map(|(name, _)| name);
+        assert!(counted.count() > 2);
+        let cases = |config: Value| {
+            let known = Known { stimuli: BTreeMap::from([("counted-run".to_owned(), config)]), ..Known::default() };
+            unfit("counted-run", &known.stimuli["counted-run"], catalogue, &known)
+        };
+        assert!(cases(serde_json::json!({ "config": { "tally": "mine" } })).is_some_and(|reason| reason.contains("${tally}")));
+        assert_eq!(cases(serde_json::json!({ "config": { "tally": "x-${tally}" } })), None);
     }
 }

@@ -19,6 +19,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 pub const BODY_BOUND: usize = 16 << 20;
 /// The most frames of one stream.
 pub const FRAMES_BOUND: usize = 200_000;
+/// Said of what crossed a bound that HTTP does not have: no fault of the target.
+pub const OWN_BOUND: &str = "a bound of the kit's HTTP client";
 /// The most connections that are kept, and how long an idle one is.
 const IDLE_MOST: usize = 16;
 const IDLE_BOUND: Duration = Duration::from_secs(2);
@@ -161,7 +163,7 @@ impl HttpDriver {
         let broken = loop {
             match timeout_at(deadline, response.chunk()).await {
                 Err(_) => break Some(format!("the body did not end within {bound:?}")),
-                Ok(Err(error)) => break Some(innermost(&error)),
+                Ok(Err(error)) => break Some(bounded(innermost(&error))),
                 Ok(Ok(None)) => break None,
                 Ok(Ok(Some(chunk))) => {
                     bytes.extend_from_slice(&chunk);
@@ -226,6 +228,14 @@ fn innermost(error: &dyn std::error::Error) -> String {
         error = source;
     }
     error.to_string()
+}
+
+/// What the HTTP library does not put up with, though HTTP allows it (RFC 9112, 7.1.1: a recipient ignores chunk extensions).
+const LIMITS: &[&str] = &["chunk extensions over limit", "chunk trailers count overflow", "chunk trailers bytes over limit"];
+
+/// Marks what is a bound of the kit's own.
+fn bounded(problem: String) -> String {
+    if LIMITS.contains(&problem.as_str()) { format!("{problem}, {OWN_BOUND}") } else { problem }
 }
 
 fn no_reply(error: &reqwest::Error) -> NoReply {

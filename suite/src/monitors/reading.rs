@@ -2,6 +2,7 @@
 
 use super::dialect::Dialect;
 use super::same::event_difference;
+use crate::scenario::spelling::integer;
 use crate::transcript::{Body, Exchange, Frame, StreamEnd};
 use proofmark_reports::model::Mismatch;
 use serde_json::Value;
@@ -182,15 +183,6 @@ fn start(exchange: &Exchange, dialect: &Dialect) -> Start {
 
 /// The last integer that is no other one's double.
 const GREATEST: i64 = 9_007_199_254_740_991;
-
-/// A whole number, `3.0` included.
-fn integer(value: &Value) -> Option<i64> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    let whole = |number: f64| number.fract() == 0.0 && number.abs() < EXACT;
-    #[expect(clippy::cast_possible_truncation, reason = "below 2^53 a whole double is an integer")]
-    let cast = |number: f64| number as i64;
-    value.as_i64().or_else(|| value.as_f64().filter(|n| whole(*n)).map(cast))
-}
 
 #[cfg(test)]
 mod tests {

@@ -9,9 +9,10 @@ use crate::judge::evaluate::{Verdict, evaluate};
 use crate::plan::Case;
 use crate::scenario::fill::{FillError, Scope};
 use crate::scenario::model::{Action, Expectation, SavePath, Step};
+use crate::scenario::node::Place;
 use crate::scenario::{fill, model};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -74,9 +75,35 @@ pub async fn run(session: &Arc<Session>, case: &Case, stream: u64) -> CaseResult
         }
         break;
     }
+    if result.blocked.is_some() {
+        withdraw(&case.scenario.steps, &mut result.evaluations);
+    }
     drop(permit);
     result.duration = started.elapsed();
     result
+}
+
+/// A rule of which the case would have looked at more, had it come to its end, is not credited for the part that was seen.
+fn withdraw(steps: &[Step], evaluations: &mut [Evaluation]) {
+    let judged: BTreeSet<(String, Option<Place>)> = evaluations.iter().map(|e| (e.rule.clone(), e.at.clone())).collect();
+    let mut owned = Vec::new();
+    expectations(steps, &mut owned);
+    let open = |e: &&&Expectation| !judged.contains(&(e.rule.clone(), Some(e.at.clone())));
+    let open: BTreeSet<&str> = owned.iter().filter(open).map(|e| e.rule.as_str()).collect();
+    for evaluation in evaluations.iter_mut().filter(|e| !e.given && open.contains(e.rule.as_str())) {
+        if matches!(evaluation.verdict, Verdict::Held { .. }) {
+            evaluation.verdict = Verdict::Unseen("the case ended before all of it was looked at".to_owned());
+        }
+    }
+}
+
+fn expectations<'a>(steps: &'a [Step], found: &mut Vec<&'a Expectation>) {
+    for step in steps.iter().filter(|step| !step.given) {
+        found.extend(&step.expect);
+        if let Action::Together(branches) = &step.action {
+            branches.iter().for_each(|branch| expectations(branch, found));
+        }
+    }
 }
 
 /// Which round, and how often it was run before because the target was busy.
@@ -168,6 +195,12 @@ impl Round<'_> {
 
     /// Judges the expectations of a step; a given one that does not hold ends the case.
     fn judge(&mut self, step: &Step, result: &Value) -> Result<(), Stop> {
+        if self.stayed_busy(step, result) {
+            for expectation in &step.expect {
+                self.evaluated(expectation, Verdict::Unseen(BUSY.to_owned()), result, step.given);
+            }
+            return Err(Stop::Blocked(format!("`{}` ({}): {BUSY}", step.label, step.at)));
+        }
         let mut failed = None;
         // What a step saves may be named by its own expectations.
         let _ = self.save(step, result);
@@ -187,6 +220,12 @@ impl Round<'_> {
         }
     }
 
+    /// Whether the target was busy for as long as the kit has patience: that says nothing of what the step is about.
+    fn stayed_busy(&self, step: &Step, result: &Value) -> bool {
+        let status = result["status"].as_u64().and_then(|status| u16::try_from(status).ok());
+        status.is_some_and(|status| self.session.says_busy(status, &result["body"])) && !steps::call::expects_busy(step)
+    }
+
     /// A `given` operation without expectations of its own must succeed, under the rule of the operation.
     fn judge_success(&mut self, step: &Step, result: &Value) -> Result<Option<String>, Stop> {
         let operation = match &step.action {
@@ -204,13 +243,9 @@ impl Round<'_> {
             when: None,
             tests: vec![if grpc { model::Test::Code(status) } else { model::Test::Status(status) }],
         };
-        let mut verdict = evaluate(&expectation, result, &self.scope).map_err(|e| filled(&e))?;
+        let verdict = evaluate(&expectation, result, &self.scope).map_err(|e| filled(&e))?;
         let held = matches!(verdict, Verdict::Held { .. });
         let reason = (!held).then(|| format!("`{}` ({}) did not succeed: {}", step.label, step.at, why(&verdict)));
-        let status = result["status"].as_u64().and_then(|status| u16::try_from(status).ok());
-        if status.is_some_and(|status| self.session.says_busy(status, &result["body"])) {
-            verdict = Verdict::Unseen("the target stayed busy".to_owned());
-        }
         self.evaluated(&expectation, verdict, result, true);
         Ok(reason)
     }

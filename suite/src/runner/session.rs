@@ -7,6 +7,7 @@ use crate::recorder::{About, Begun, Recorder};
 use crate::restart::{Foreground, Restart};
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::operations::Operation;
+use crate::scenario::spelling::percent_encoded;
 use crate::target::Parts;
 use crate::transcript::{Body, Exchange, HttpReply, NoReply, Reply, Request, StreamEnd};
 use serde_json::Value;
@@ -166,11 +167,11 @@ impl Session {
     pub fn ask(&self, name: &str, operation: &Operation, params: &BTreeMap<String, String>, query: &BTreeMap<String, String>) -> Ask {
         let mut target = operation.path.clone();
         for (param, value) in params {
-            target = target.replace(&format!("{{{param}}}"), &encode(value));
+            target = target.replace(&format!("{{{param}}}"), &percent_encoded(value));
         }
         for (i, (key, value)) in query.iter().enumerate() {
             target.push(if i == 0 { '?' } else { '&' });
-            target.push_str(&format!("{}={}", encode(key), encode(value)));
+            target.push_str(&format!("{}={}", percent_encoded(key), percent_encoded(value)));
         }
         Ask {
             operation: Some(name.to_owned()),
@@ -327,16 +328,4 @@ pub fn is_whole(reply: &Reply) -> bool {
             Body::Stream { frames, end } => matches!(end, StreamEnd::Closed | StreamEnd::HungUp) || !frames.is_empty(),
         },
     }
-}
-
-/// Percent-encoding of everything but unreserved characters.
-pub fn encode(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-        out
-    })
 }

@@ -1,8 +1,8 @@
 //! Filling in: `${...}`, `$merge`, `$literal`, `$base64` in what a scenario says. Knows nothing of requests or answers.
 
+use super::spelling::{integer, percent_encoded, plain};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -62,10 +62,7 @@ impl Scope {
 
     /// Fills in a template whose result must be text.
     pub fn fill_text(&self, template: &str) -> Result<String, FillError> {
-        Ok(match self.text(template)? {
-            Value::String(text) => text,
-            other => other.to_string(),
-        })
+        self.text(template).map(|value| plain(&value))
     }
 
     fn object(&self, members: &Map<String, Value>) -> Result<Value, FillError> {
@@ -102,10 +99,7 @@ impl Scope {
             out.push_str(&rest[..start]);
             let tail = &rest[start + 2..];
             let end = tail.find('}').ok_or_else(|| FillError::Open(tail.to_owned()))?;
-            match self.expression(&tail[..end])? {
-                Value::String(value) => out.push_str(&value),
-                value => write!(out, "{value}").expect("writing to a string"),
-            }
+            out.push_str(&plain(&self.expression(&tail[..end])?));
             rest = &tail[end + 1..];
         }
         out.push_str(rest);
@@ -133,7 +127,7 @@ impl Scope {
         let value = walk(&root, rest).ok_or_else(|| FillError::Missing(path.to_owned()))?.clone();
         match shift {
             None => Ok(value),
-            Some(by) => match value.as_i64().and_then(|n| n.checked_add(by)) {
+            Some(by) => match integer(&value).and_then(|n| n.checked_add(by)) {
                 Some(shifted) => Ok(Value::from(shifted)),
                 None => Err(FillError::Unfit(expression.to_owned(), format!("{value} is not an integer that can be shifted"))),
             },
@@ -161,8 +155,14 @@ impl Scope {
                 unique.chars().cycle().take(length).collect()
             }
             ("repeat", Some(text), Some(times)) => self.named(text)?.repeat(number(times)?),
+            ("encoded", Some(path), None) if !path.is_empty() => percent_encoded(&plain(&self.expression(path)?)),
+            ("quoted", Some(path), None) if !path.is_empty() => Value::from(plain(&self.expression(path)?)).to_string(),
             ("now", None, _) => jiff::Timestamp::now().to_string(),
-            ("repeat" | "now", ..) => return Err(malformed("known are unique, unique:KEY, unique:KEY:LENGTH, repeat:TEXT:TIMES, now")),
+            ("repeat" | "now" | "encoded" | "quoted", ..) => {
+                return Err(malformed(
+                    "known are unique, unique:KEY, unique:KEY:LENGTH, repeat:TEXT:TIMES, encoded:PATH, quoted:PATH, now",
+                ));
+            }
             _ => return Ok(None),
         })))
     }
@@ -202,6 +202,7 @@ pub fn names(template: &Value, found: &mut Vec<String>) {
             for part in text.split("${").skip(1) {
                 let expression = part.split('}').next().unwrap_or_default().trim().trim_end_matches('?');
                 let first = expression.split(':').next().unwrap_or_default();
+                let expression = ["encoded:", "quoted:"].iter().find_map(|way| expression.strip_prefix(way)).unwrap_or(expression);
                 if !["unique", "repeat", "now", "null"].contains(&first) {
                     let path = split_shift(expression).map_or(expression, |(path, _)| path);
                     let (name, rest) = head(path);
@@ -292,6 +293,20 @@ pub fn finish(value: Value) -> Value {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn text_can_be_written_for_a_path_and_for_a_body() {
+        let values = [("id", json!("a/b \"c\"")), ("n", json!({ "last": 7.0 }))];
+        let scope = Scope::new("r".to_owned(), values.into_iter().map(|(k, v)| (k.to_owned(), v)).collect());
+        let filled = |template: &str| scope.fill_text(template).unwrap();
+        assert_eq!(filled("/x/${encoded:id}?after=${n.last}"), "/x/a%2Fb%20%22c%22?after=7");
+        assert_eq!(filled("{ \"id\": ${quoted:id} }"), r#"{ "id": "a/b \"c\"" }"#);
+        assert_eq!(scope.fill(&json!("${n.last + 1}")).unwrap(), json!(8));
+        let mut found = Vec::new();
+        names(&json!("${encoded:id}${quoted:n.last}"), &mut found);
+        assert_eq!(found, ["id", "n"]);
+        assert!(check(&json!("${encoded:}")).is_err() && check(&json!("${encoded:id}")).is_ok());
+    }
 
     fn scope() -> Scope {
         let values = [("head", json!(3)), ("a", json!({"b": [1, {"c": "x"}]})), ("stimulus", json!({"slow-run": {"input": "i"}}))];

@@ -16,4 +16,5 @@ pub mod pattern;
 pub mod references;
 pub mod requirements;
 pub mod schema;
+pub mod spelling;
 pub mod stimuli;

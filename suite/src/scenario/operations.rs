@@ -6,6 +6,7 @@ use super::keys;
 use super::node::{Node, Place};
 use super::operators::{check_pattern, unknown_schema};
 use super::pattern::fits;
+use super::spelling::integer;
 use proofmark_schema::validate;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -107,7 +108,7 @@ impl Executions {
     }
 
     pub fn sequence_of(&self, event: &Value) -> Option<i64> {
-        fill::walk(event, self.sequence.trim_start_matches('$'))?.as_i64()
+        integer(fill::walk(event, self.sequence.trim_start_matches('$'))?)
     }
 }
 

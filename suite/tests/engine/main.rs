@@ -3,6 +3,7 @@
 mod blame;
 mod bounds;
 mod budget;
+mod busy;
 mod contract;
 mod follow;
 mod kept;

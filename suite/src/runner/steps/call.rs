@@ -62,12 +62,11 @@ pub fn fill(round: &Round<'_>, template: &Value) -> Result<Value, Stop> {
     round.scope.fill(template).map_err(|e| filled(&e))
 }
 
-pub fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
+pub use crate::scenario::spelling::plain as text;
 
-/// A step that is about a busy answer must see it; all others wait it out.
+/// A step that is about a busy answer must see it; all others wait it out. One that takes any refusal is not about a busy one.
 pub fn expects_busy(step: &Step) -> bool {
-    let busy = |pattern: &Value| [429, 503].iter().any(|status| pattern::fits(pattern, Some(&json!(status))));
+    let fits = |pattern: &Value, statuses: &[u16]| statuses.iter().any(|status| pattern::fits(pattern, Some(&json!(status))));
+    let busy = |pattern: &Value| fits(pattern, &[429, 503]) && !fits(pattern, &[400, 404, 500]);
     step.expect.iter().flat_map(|e| &e.tests).any(|test| matches!(test, Test::Status(pattern) if busy(pattern)))
 }

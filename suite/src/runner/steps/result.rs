@@ -1,6 +1,7 @@
 //! From an exchange to the result that expectations look into.
 
 use crate::drivers::grpc::code_name;
+use crate::drivers::http::OWN_BOUND;
 use crate::scenario::operations::Executions;
 use crate::scenario::pattern;
 use crate::transcript::{Body, Exchange, Frame, GrpcReply, HttpReply, NoReply, Reply, StreamEnd};
@@ -31,7 +32,7 @@ fn http(reply: &HttpReply) -> Value {
             result["body"] = body;
         }
         Body::Partial(_, reason) => {
-            let why = if reason.contains("within") { "reason" } else { "finding" };
+            let why = if reason.contains("within") || reason.ends_with(OWN_BOUND) { "reason" } else { "finding" };
             result["answered"] = json!(false);
             result["reason"] = json!(reason);
             result[why] = json!(reason);
@@ -129,6 +130,17 @@ mod tests {
         assert!(missing(&NoReply::Unreachable("refused".to_owned())).get("finding").is_none());
         assert!(missing(&NoReply::Closed("eof".to_owned())).get("finding").is_some());
         assert!(missing(&NoReply::Garbled("nonsense".to_owned())).get("finding").is_some());
+    }
+
+    #[test]
+    fn a_bound_that_http_does_not_have_is_no_finding() {
+        let torn = |reason: &str| {
+            let body = Body::Partial(bytes::Bytes::new(), reason.to_owned());
+            http(&HttpReply { status: 200, headers: Vec::new(), body })
+        };
+        let own = torn(&format!("chunk extensions over limit, {OWN_BOUND}"));
+        assert_eq!((&own["answered"], own.get("finding")), (&json!(false), None));
+        assert!(torn("connection reset").get("finding").is_some());
     }
 
     #[test]
