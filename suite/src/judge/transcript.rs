@@ -40,11 +40,16 @@ impl<'a> Transcripts<'a> {
         shown.map(|(_, e)| self.render(e, start)).collect()
     }
 
+    /// In the order of their beginning. Of too many those that are named first, so that the first finding can be followed.
     pub fn of_exchanges(&self, ids: &[u64]) -> Vec<model::Exchange> {
-        let mut ids = ids.to_vec();
-        ids.sort_unstable();
-        ids.dedup();
-        let found: Vec<_> = ids.iter().filter_map(|id| self.by_id.get(id)).take(EXCHANGES).collect();
+        let mut chosen = BTreeSet::new();
+        for id in ids.iter().filter(|id| self.by_id.contains_key(id)) {
+            if chosen.len() == EXCHANGES {
+                break;
+            }
+            chosen.insert(*id);
+        }
+        let found: Vec<_> = chosen.iter().filter_map(|id| self.by_id.get(id)).collect();
         let start = found.first().map(|e| e.began).unwrap_or_default();
         found.into_iter().map(|e| self.render(e, start)).collect()
     }
@@ -209,10 +214,9 @@ mod tests {
     use crate::transcript::Request;
     use std::time::Duration;
 
-    #[test]
-    fn a_request_becomes_a_shell_line() {
-        let exchange = Exchange {
-            id: 1,
+    fn exchange(id: u64) -> Exchange {
+        Exchange {
+            id,
             case: "c".into(),
             step: "call x".to_owned(),
             operation: Some("x".to_owned()),
@@ -227,9 +231,23 @@ mod tests {
             began: Duration::ZERO,
             ended: Duration::ZERO,
             reply: Reply::None(NoReply::Closed("eof".to_owned())),
-        };
+        }
+    }
+
+    #[test]
+    fn what_the_first_finding_rests_on_is_shown_however_much_there_is() {
+        let exchanges: Vec<Arc<Exchange>> = (0..200).map(|id| Arc::new(exchange(id))).collect();
+        let named: Vec<u64> = [150, 199].into_iter().chain(0..200).collect();
+        let shown = Transcripts::new(&exchanges, []).of_exchanges(&named);
+        let numbers: Vec<u64> = shown.iter().map(|exchange| exchange.number).collect();
+        assert_eq!(numbers.len(), EXCHANGES);
+        assert!(numbers.is_sorted() && numbers.ends_with(&[150, 199]), "{numbers:?}");
+    }
+
+    #[test]
+    fn a_request_becomes_a_shell_line() {
         assert_eq!(
-            curl(&exchange, &Hidden(BTreeSet::new())).unwrap(),
+            curl(&exchange(1), &Hidden(BTreeSet::new())).unwrap(),
             r"curl -sS -i -N -X POST -H 'accept: */*' --data-binary 'it'\''s' 'http://a/b?c=d&e'"
         );
     }

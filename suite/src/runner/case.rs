@@ -22,7 +22,7 @@ use tokio::sync::Barrier;
 const JITTER_US: u64 = 1_500;
 
 /// Why a case that a busy target turned away again and again shows nothing.
-pub const BUSY: &str = "the target stayed busy";
+pub const BUSY: &str = "the target stayed busy (a lower --in-flight asks less of it)";
 
 /// One round of a case while it runs.
 pub struct Round<'a> {
