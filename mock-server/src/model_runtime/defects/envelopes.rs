@@ -32,11 +32,11 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("event-without-owner", "Events do not say whose they are.", &["MR-EVENT-2"], |b, a| {
         without(b, a, "execution_id");
     }),
-    rule("time-with-offset", "Times are written with the offset +00:00.", &["MR-EVENT-4", "MR-EXEC-4", "MR-START-4"], |b, a| {
+    rule("time-with-offset", "Times are those of a place, an hour ahead of UTC.", &["MR-EVENT-4", "MR-EXEC-4", "MR-START-4"], |b, a| {
         wrap(&mut b.rules.views.time, a, |reference, applied| {
             Arc::new(move |instant| {
                 applied.count();
-                reference(instant).replace('Z', "+00:00")
+                reference(instant + jiff::SignedDuration::from_hours(1)).replace('Z', "+01:00")
             })
         });
     }),

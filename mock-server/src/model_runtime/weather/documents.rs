@@ -31,7 +31,7 @@ pub(super) static WEATHERS: &[Entry] = &[
         },
     },
     Entry {
-        weather: weather("other-times", "Times have a fraction of another length, or none."),
+        weather: weather("other-times", "Times have a fraction of another length, or none, or end in an offset of zero."),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.views.time, applied, |_reference, applied| {
                 Arc::new(move |instant| {
@@ -87,7 +87,7 @@ fn spelled(instant: Timestamp) -> String {
     let seconds = instant.strftime("%Y-%m-%dT%H:%M:%S");
     match (instant.subsec_millisecond(), instant.as_second() % 2) {
         (0, 0) => format!("{seconds}Z"),
-        (millisecond, 1) => format!("{seconds}.{millisecond:03}000000Z"),
+        (millisecond, 1) => format!("{seconds}.{millisecond:03}000+00:00"),
         (millisecond, _) => format!("{seconds}.{}Z", format!("{millisecond:03}").trim_end_matches('0')),
     }
 }
@@ -101,6 +101,6 @@ mod tests {
         let spell = |millisecond| spelled(Timestamp::from_millisecond(millisecond).expect("an instant"));
         assert_eq!(spell(0), "1970-01-01T00:00:00Z");
         assert_eq!(spell(250), "1970-01-01T00:00:00.25Z");
-        assert_eq!(spell(1500), "1970-01-01T00:00:01.500000000Z");
+        assert_eq!(spell(1500), "1970-01-01T00:00:01.500000+00:00");
     }
 }
