@@ -36,7 +36,7 @@ pub async fn discover(session: &Arc<Session>, profile: &Profile, _described: &Va
     {
         known.stimuli.insert("completes".to_owned(), found);
     }
-    known.facts = facts(&models, known.stimuli.get("completes"));
+    known.facts = facts(&models, &known.stimuli);
     known.facts.extend(profile.facts.clone());
     known
 }
@@ -79,7 +79,7 @@ fn levels(models: &[Model]) -> BTreeMap<String, BTreeMap<String, String>> {
     levels
 }
 
-fn facts(models: &[Model], completes: Option<&Value>) -> BTreeMap<String, Value> {
+fn facts(models: &[Model], stimuli: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     let mut facts = BTreeMap::new();
     let abilities: BTreeSet<&String> = models.iter().flat_map(|model| &model.abilities).collect();
     if models.is_empty() {
@@ -95,9 +95,16 @@ fn facts(models: &[Model], completes: Option<&Value>) -> BTreeMap<String, Value>
     facts.extend(abilities.iter().find_map(|ability| lacking_input(models, ability)).map(|fact| ("lacks-input".to_owned(), fact)));
     facts.extend(abilities.iter().find_map(|ability| lacking_output(models, ability)).map(|fact| ("lacks-output".to_owned(), fact)));
     facts.extend(abilities.iter().find_map(|ability| lacking_together(models, ability)).map(|fact| ("lacks-together".to_owned(), fact)));
+    facts
+        .extend(abilities.iter().find_map(|ability| lacking_one_output(models, ability)).map(|fact| ("lacks-one-output".to_owned(), fact)));
+    let candidates = stimuli.iter().map(|(name, request)| (name.clone(), targets(&fitting(models, request)))).collect();
+    facts.insert("candidates".to_owned(), Value::Object(candidates));
+    if let Some(lone) = stimuli.get("fails-over").and_then(|request| lone_provider(&fitting(models, request))) {
+        facts.insert("lone-provider".to_owned(), json!(lone));
+    }
     facts.insert("unknown-ability".to_owned(), json!(unknown(&abilities)));
     facts.insert("targets".to_owned(), targets(&models.iter().collect::<Vec<_>>()));
-    if let Some(completes) = completes {
+    if let Some(completes) = stimuli.get("completes") {
         let fitting = fitting(models, completes);
         if let Some(first) = fitting.first() {
             facts.insert("met".to_owned(), met(first));
@@ -107,12 +114,17 @@ fn facts(models: &[Model], completes: Option<&Value>) -> BTreeMap<String, Value>
             if let Some(other) = fitting.iter().find(|model| model.provider != first.provider) {
                 facts.insert("providers".to_owned(), json!({ "first": first.provider, "other": other.provider }));
             }
-            facts.extend(selective(first, &fitting).map(|fact| ("selective".to_owned(), fact)));
+            facts.extend(selective(models, completes).map(|fact| ("selective".to_owned(), fact)));
             facts.extend(selective_input(models, completes).map(|fact| ("selective-input".to_owned(), fact)));
         }
-        let ability = completes["ability"].as_str().unwrap_or_default().to_ascii_uppercase();
-        if !abilities.contains(&ability) {
-            facts.insert("other-case".to_owned(), json!(ability));
+        let ability = completes["ability"].as_str().unwrap_or_default();
+        let other_case = ability.to_ascii_uppercase();
+        if !abilities.contains(&other_case) {
+            facts.insert("other-case".to_owned(), json!(other_case));
+        }
+        let (shorter, longer) = (&ability[..ability.char_indices().next_back().map_or(0, |(at, _)| at)], format!("{ability}s"));
+        if !shorter.is_empty() && ![shorter, &longer].iter().any(|near| abilities.iter().any(|known| known == near)) {
+            facts.insert("near-ability".to_owned(), json!({ "shorter": shorter, "longer": longer }));
         }
     }
     facts
@@ -122,22 +134,33 @@ fn targets(models: &[&Model]) -> Value {
     models.iter().map(|model| json!({ "provider": model.provider, "model": model.name })).collect()
 }
 
-/// A capability that the first model lacks and others have, and which they are.
-fn selective(first: &Model, fitting: &[&Model]) -> Option<Value> {
+/// A provider one model of which may serve, beside those of others.
+fn lone_provider<'m>(fitting: &[&'m Model]) -> Option<&'m str> {
+    let of = |provider: &str| fitting.iter().filter(|model| model.provider == provider).count();
+    fitting.iter().map(|model| model.provider.as_str()).find(|provider| of(provider) == 1 && fitting.len() > 1)
+}
+
+/// A capability that the first model lacks and others have, and which they are. It takes the place of what the request requires.
+fn selective(models: &[Model], completes: &Value) -> Option<Value> {
+    let mut request = completes.clone();
+    request["requirements"] = json!({});
+    let first = fitting(models, &request).into_iter().next()?;
     CAPABILITIES.iter().filter(|name| !first.capabilities.contains(**name)).find_map(|name| {
-        let with: Vec<&Model> = fitting.iter().copied().filter(|model| model.capabilities.contains(*name)).collect();
         let mut requirements = json!({});
         requirements[*name] = json!(true);
+        request["requirements"] = requirements.clone();
+        let with = fitting(models, &request);
         (!with.is_empty()).then(|| json!({ "requirements": requirements, "targets": targets(&with) }))
     })
 }
 
-/// A part that the first model with the ability does not take and others do, and which they are.
+/// A part that the first model does not take and others do, and which they are. It comes with a text in the place of the input.
 fn selective_input(models: &[Model], completes: &Value) -> Option<Value> {
-    let fitting = fitting(models, completes);
-    let first = fitting.first()?;
+    let mut request = completes.clone();
+    let first = fitting(models, &request).into_iter().next()?;
     MODALITIES.iter().filter(|kind| !first.inputs.contains(**kind)).find_map(|kind| {
-        let with: Vec<&Model> = fitting.iter().copied().filter(|model| model.inputs.contains(*kind)).collect();
+        request["input"] = json!([part(kind), part("text")]);
+        let with = fitting(models, &request);
         (!with.is_empty()).then(|| json!({ "part": part(kind), "targets": targets(&with) }))
     })
 }
@@ -146,12 +169,21 @@ fn able<'m>(models: &'m [Model], ability: &str) -> Vec<&'m Model> {
     models.iter().filter(|model| model.abilities.contains(ability)).collect()
 }
 
-/// The models that a request may be routed to by its ability and the types of its parts.
+/// The models that a request may be routed to by its ability, the types of its parts and what it requires.
 fn fitting<'m>(models: &'m [Model], request: &Value) -> Vec<&'m Model> {
-    let types = request["input"].as_array().into_iter().flatten().filter_map(|part| part["type"].as_str());
-    let types: Vec<&str> = types.collect();
+    let list = |of: &'_ Value| -> Vec<Value> { of.as_array().cloned().unwrap_or_default() };
+    let types: Vec<Value> = list(&request["input"]).iter().map(|part| part["type"].clone()).collect();
+    let required = &request["requirements"];
+    let all = |wanted: &[Value], given: &BTreeSet<String>| wanted.iter().filter_map(Value::as_str).all(|name| given.contains(name));
     let ability = request["ability"].as_str().unwrap_or_default();
-    able(models, ability).into_iter().filter(|model| types.iter().all(|kind| model.inputs.contains(*kind))).collect()
+    let mut fitting = able(models, ability);
+    fitting.retain(|model| {
+        all(&types, &model.inputs)
+            && all(&list(&required["input_modalities"]), &model.inputs)
+            && all(&list(&required["output_modalities"]), &model.outputs)
+            && CAPABILITIES.iter().all(|name| required[*name] != json!(true) || model.capabilities.contains(*name))
+    });
+    fitting
 }
 
 /// A part of a modality that one of the models takes, text first.
@@ -183,6 +215,16 @@ fn lacking_output(models: &[Model], ability: &str) -> Option<Value> {
     let with = able(models, ability);
     let lacking = MODALITIES.iter().rev().find(|kind| !with.iter().any(|model| model.outputs.contains(**kind)))?;
     Some(json!({ "ability": ability, "modality": lacking, "fine": plain_input(&with)? }))
+}
+
+/// An ability, an output modality that a model with it gives, and one that none of them gives.
+fn lacking_one_output(models: &[Model], ability: &str) -> Option<Value> {
+    let with = able(models, ability);
+    let lacking = MODALITIES.iter().rev().find(|kind| !with.iter().any(|model| model.outputs.contains(**kind)))?;
+    with.iter().find_map(|model| {
+        let given = MODALITIES.iter().find(|kind| model.outputs.contains(**kind))?;
+        Some(json!({ "ability": ability, "given": given, "missing": lacking, "fine": plain_input(&[model])? }))
+    })
 }
 
 /// Two requirements that some models with the ability meet, and none meets both.
@@ -303,7 +345,7 @@ mod tests {
     #[test]
     fn facts_come_from_the_manifests() {
         let completes = json!({ "ability": "write", "input": [{ "type": "text", "text": "x" }] });
-        let facts = facts(&models(&listed()), Some(&completes));
+        let facts = facts(&models(&listed()), &BTreeMap::from([("completes".to_owned(), completes)]));
         assert_eq!(facts["lacks-async"]["input"], json!([part("text")]));
         assert!(!facts.contains_key("lacks-stream") && !facts.contains_key("lacks-tools"), "{facts:?}");
         assert_eq!(facts["lacks-input"]["ability"], json!("draw"));
@@ -311,6 +353,34 @@ mod tests {
         assert_eq!(facts["providers"], json!({ "first": "a", "other": "b" }));
         assert_eq!(facts["met"], json!({ "input_modalities": ["text"], "output_modalities": ["text"], "stream": true, "cancel": true }));
         assert_eq!(facts["unknown-ability"], json!("proof-of-absence"));
+        assert_eq!(facts["near-ability"], json!({ "shorter": "writ", "longer": "writes" }));
+        assert_eq!(facts["lacks-one-output"], json!({ "ability": "draw", "given": "text", "missing": "file", "fine": part("text") }));
+        let both = json!([{ "provider": "a", "model": "m" }, { "provider": "b", "model": "n" }]);
+        assert_eq!(facts["candidates"], json!({ "completes": both }));
+        assert!(!facts.contains_key("lone-provider"), "{facts:?}");
+    }
+
+    #[test]
+    fn what_a_request_requires_narrows_its_candidates() {
+        let mut listed = listed();
+        let models = models(&listed);
+        let names = |request: &Value| -> Vec<String> { fitting(&models, request).iter().map(|model| model.name.clone()).collect() };
+        let mut request = json!({ "ability": "write", "input": [{ "type": "text", "text": "x" }] });
+        assert_eq!(names(&request), ["m", "n"]);
+        for requirements in [json!({ "tools": true }), json!({ "input_modalities": ["image"] })] {
+            request["requirements"] = requirements;
+            assert_eq!(names(&request), ["n"]);
+        }
+        request["requirements"] = json!({ "tools": false, "output_modalities": ["text"] });
+        assert_eq!(names(&request), ["m", "n"]);
+        request["requirements"] = json!({ "output_modalities": ["text", "json"] });
+        assert_eq!(names(&request), [""; 0]);
+        // Two models of one provider are none that stands alone.
+        let again = listed["data"][0]["models"][0].clone();
+        listed["data"][0]["models"].as_array_mut().unwrap().push(again);
+        let models = super::models(&listed);
+        assert_eq!(lone_provider(&fitting(&models, &json!({ "ability": "write" }))), Some("b"));
+        assert_eq!(lone_provider(&fitting(&models, &json!({ "ability": "draw" }))), None);
     }
 
     #[test]
@@ -331,6 +401,6 @@ mod tests {
 
     #[test]
     fn nothing_is_made_up_for_a_target_that_says_nothing() {
-        assert!(facts(&models(&json!({})), None).is_empty());
+        assert!(facts(&models(&json!({})), &BTreeMap::new()).is_empty());
     }
 }

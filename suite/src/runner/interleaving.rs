@@ -5,12 +5,13 @@ use super::settings::Random;
 use serde_json::{Value, json};
 
 /// Pieces of text, some of them empty, some beyond ASCII, some that would be JSON if they stood alone.
-const PIECES: &[&str] = &["a", "Hello ", "", "wörld", " \n", "{\"x\":", "1}", "\u{1f980}", "\"", "\\u0041", "null", "  "];
+const PIECES: &[&str] = &["a", "Hello ", "", "wörld", " \n", "{\"x\":", "1}", "\u{1f980}", "\"", "\\u0041", "null", "  ", "\r\n"];
 /// Gaps among the indices are part of the matter.
 const INDICES: &[u64] = &[0, 1, 2, 5, 11];
 const NAMES: &[&str] = &["search", "read_file", "search", "run"];
 
-/// Between 13 and 41 steps; every tool call is started before its fragments, and once.
+/// Between 18 and 46 steps; every tool call is started before its fragments, and once. The last call has whole arguments that no writer of
+/// JSON would spell in the same way.
 pub fn draw(random: &mut Random) -> Value {
     let indices = 2 + pick(random, INDICES.len() - 1);
     let calls = pick(random, NAMES.len() + 1);
@@ -32,6 +33,11 @@ pub fn draw(random: &mut Random) -> Value {
         };
         steps.push(step);
     }
+    steps.push(json!({ "call": "call-whole", "name": "write_file" }));
+    steps.push(json!({ "arguments": "{ \"size\" : 1.50,\r\n", "of": "call-whole" }));
+    steps.push(json!({ "delta": "one\r\ntwo\r", "index": INDICES[pick(random, indices)] }));
+    steps.push(json!({ "arguments": "  \"name\": \"\\u0041\" }", "of": "call-whole" }));
+    steps.push(json!({ "delta": "\n", "index": INDICES[0] }));
     // Without any text there would be nothing to compare.
     steps.push(json!({ "delta": "end", "index": INDICES[0] }));
     Value::Array(steps)

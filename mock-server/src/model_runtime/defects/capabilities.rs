@@ -18,6 +18,12 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("ability-ignores-case", "Abilities are compared without regard to case.", &["MR-ROUTE-17"], |b, a| {
         able(b, a, |model, ability| model.abilities.iter().any(|name| name.eq_ignore_ascii_case(ability)));
     }),
+    rule("ability-by-its-beginning", "The beginning of an ability is enough.", &["MR-ROUTE-17"], |b, a| {
+        able(b, a, |model, ability| model.abilities.iter().any(|name| name.starts_with(ability)));
+    }),
+    rule("ability-with-anything-behind", "An ability may be followed by anything.", &["MR-ROUTE-17"], |b, a| {
+        able(b, a, |model, ability| model.abilities.iter().any(|name| ability.starts_with(name)));
+    }),
     rule("first-part-routes", "Only the type of the first part is a required modality.", &["MR-ROUTE-6"], |b, a| {
         modalities(b, a, |request, right| {
             let first = request.input.first().and_then(|part| part.get("type").and_then(Value::as_str));
@@ -43,6 +49,18 @@ pub(super) static DEFECTS: &[Entry] = &[
     }),
     rule("output-modalities-ignored", "Output modalities that are required do not count.", &["MR-ROUTE-9"], |b, a| {
         serves(b, a, |request| request.requirements.output_modalities.clear());
+    }),
+    rule("one-output-modality-will-do", "One of the output modalities that are required is enough.", &["MR-ROUTE-9"], |b, a| {
+        wrap(&mut b.rules.routing.serves, a, |reference, applied| {
+            Arc::new(move |rules: &Routing, request: &Request, model: &Model| {
+                let right = reference(rules, request, model);
+                let wanted = &request.requirements.output_modalities;
+                let one = wanted.iter().any(|modality| model.output_modalities.contains(&modality.as_str()));
+                let mut content = request.clone();
+                content.requirements.output_modalities.clear();
+                applied.instead_of(&right, if one { reference(rules, &content, model) } else { right })
+            })
+        });
     }),
     rule("stream-not-required", "That streaming is required does not count.", &["MR-ROUTE-10"], |b, a| {
         has(b, a, Feature::Stream);
@@ -88,6 +106,20 @@ pub(super) static DEFECTS: &[Entry] = &[
                 let mut fewer = right.clone();
                 fewer.retain(|manifest| wanted.is_empty() || wanted.iter().any(|name| name == manifest.provider));
                 applied.instead_of(&right, fewer)
+            })
+        });
+    }),
+    rule("order-turns-the-rest", "Providers that provider_order does not name follow in reverse.", &["MR-ROUTE-56"], |b, a| {
+        wrap(&mut b.rules.routing.order, a, |reference, applied| {
+            Arc::new(move |request, providers| {
+                let right = reference(request, providers);
+                let wanted = &request.routing.provider_order;
+                let named = right.iter().filter(|manifest| wanted.iter().any(|name| name == manifest.provider)).count();
+                let mut turned = right.clone();
+                if named > 0 {
+                    turned[named..].reverse();
+                }
+                applied.instead_of(&right, turned)
             })
         });
     }),

@@ -42,6 +42,15 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("key-hashes-the-body", "Requests are compared by a hash of the body as it was written.", &["MR-IDEM-23", "MR-IDEM-24"], |b, a| {
         stricter(b, a, |known, again| known.text == again.text);
     }),
+    rule("key-takes-true-for-one", "A truth value and the number that stands for it are the same.", &["MR-IDEM-17"], |b, a| {
+        also(b, a, |known, again| counted(known) == counted(again));
+    }),
+    rule("key-trims-texts", "Blanks around texts are taken off before they are compared.", &["MR-IDEM-11"], |b, a| {
+        also(b, a, |known, again| worded(known, trimmed) == worded(again, trimmed));
+    }),
+    rule("key-composes-texts", "Texts are brought into one normal form before they are compared.", &["MR-IDEM-11"], |b, a| {
+        also(b, a, |known, again| worded(known, composed) == worded(again, composed));
+    }),
     rule(
         "key-ignores-texts",
         "Texts are left out when requests with one key are compared.",
@@ -101,11 +110,34 @@ fn first_only(document: &Value) -> Value {
 }
 
 fn wordless(document: &Value) -> Value {
+    worded(document, |_| String::new())
+}
+
+fn trimmed(text: &str) -> String {
+    text.trim().to_owned()
+}
+
+/// As far as a request of the suite needs it.
+fn composed(text: &str) -> String {
+    text.replace("e\u{301}", "\u{e9}")
+}
+
+/// A request with its texts in other words.
+fn worded(document: &Value, change: fn(&str) -> String) -> Value {
     let mut document = document.clone();
     for part in document["input"].as_array_mut().into_iter().flatten() {
-        if part.get("text").is_some() {
-            part["text"] = Value::Null;
+        if let Some(text) = part.get("text").and_then(Value::as_str) {
+            part["text"] = change(text).into();
         }
     }
     document
+}
+
+fn counted(document: &Value) -> Value {
+    match document {
+        Value::Bool(truth) => Value::from(u8::from(*truth)),
+        Value::Array(elements) => elements.iter().map(counted).collect(),
+        Value::Object(members) => Value::Object(members.iter().map(|(name, value)| (name.clone(), counted(value))).collect()),
+        other => other.clone(),
+    }
 }

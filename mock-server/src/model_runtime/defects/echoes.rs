@@ -67,6 +67,16 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
+    rule("bad-cursor-quoted", "A cursor that cannot be read is told as it came.", &["MR-REDACT-24"], |b, a| {
+        wrap(&mut b.rules.requests.cursor, a, |reference, applied| {
+            Arc::new(move |after, last_event_id| {
+                reference(after, last_event_id).map_err(|_| {
+                    applied.count();
+                    Problem::invalid(&format!("No cursor: {}", after.or(last_event_id).unwrap_or_default()))
+                })
+            })
+        });
+    }),
     rule("conflict-names-key", "A conflict is told with its key.", &["MR-REDACT-7"], |b, a| {
         wrap(&mut b.decisions.submit, a, |reference, applied| {
             Arc::new(move |situation, submission| {
@@ -112,7 +122,7 @@ pub(super) static DEFECTS: &[Entry] = &[
     spelling(
         "refusal-quotes-headers",
         "A refusal with 400 quotes the headers of the request, key and credentials included.",
-        &["MR-REDACT-1", "MR-REDACT-7"],
+        &["MR-REDACT-1", "MR-REDACT-7", "MR-REDACT-24"],
         |b, a| {
             wrap(&mut b.wire.answer, a, |reference, applied| {
                 Arc::new(move |asked, answer| {

@@ -11,9 +11,20 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule(
         "native-code-replaces-code",
         "The provider's own code stands in the place of the portable one.",
-        &["MR-ERR-7", "MR-ERR-9"],
+        &["MR-ERR-7", "MR-ERR-9", "MR-ERR-17"],
         |b, a| {
             told(b, a, |fault, document| match &fault.provider_code {
+                Some(native) => set(document, "code", json!(native)),
+                None => false,
+            });
+        },
+    ),
+    rule(
+        "native-code-of-what-is-retryable",
+        "Where a failure is worth a retry, the provider's own code stands in the place of the portable one.",
+        &["MR-ERR-7", "MR-ERR-9", "MR-ERR-17"],
+        |b, a| {
+            told(b, a, |fault, document| match fault.provider_code.as_ref().filter(|_| fault.retryable) {
                 Some(native) => set(document, "code", json!(native)),
                 None => false,
             });

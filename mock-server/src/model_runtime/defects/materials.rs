@@ -23,6 +23,16 @@ pub(super) static DEFECTS: &[Entry] = &[
             order.iter().filter_map(|index| right.iter().find(|(other, _)| other == index).cloned()).collect()
         });
     }),
+    rule("texts-by-spelling", "Outputs are listed by the text of their index.", &["MR-MAT-4"], |b, a| {
+        texts(b, a, |_, right| {
+            let mut listed = right.clone();
+            listed.sort_by_key(|(index, _)| index.to_string());
+            listed
+        });
+    }),
+    rule("line-ends-unified", "Line ends become those of one system in the result.", &["MR-MAT-20"], |b, a| {
+        texts(b, a, |_, right| right.iter().map(|(index, text)| (*index, text.replace("\r\n", "\n"))).collect());
+    }),
     rule("indices-closed-up", "Outputs are numbered anew, without the gaps.", &["MR-MAT-2", "MR-MAT-5", "MR-MAT-20"], |b, a| {
         texts(b, a, |_, right| right.iter().zip(0..).map(|((_, text), index)| (index, text.clone())).collect());
     }),
@@ -134,15 +144,16 @@ pub(super) static DEFECTS: &[Entry] = &[
             })
         });
     }),
-    rule("arguments-are-values", "Arguments that are JSON are listed as values.", &["MR-MAT-6", "MR-MAT-7", "MR-MAT-8"], |b, a| {
-        made(b, a, |_, made| {
-            let calls = made.result.as_mut().and_then(|result| result.get_mut("tool_calls")?.as_array_mut()).into_iter().flatten();
-            for call in calls {
-                if let Ok(value) = serde_json::from_str::<Value>(call["arguments"].as_str().unwrap_or_default()) {
-                    call["arguments"] = value;
-                }
-            }
-        });
+    rule(
+        "arguments-are-values",
+        "Arguments that are JSON are listed as values.",
+        &["MR-MAT-6", "MR-MAT-7", "MR-MAT-8", "MR-MAT-20"],
+        |b, a| {
+            arguments(b, a, |value| value);
+        },
+    ),
+    rule("arguments-rewritten", "Arguments that are JSON are listed as JSON of another spelling.", &["MR-MAT-20"], |b, a| {
+        arguments(b, a, |value| Value::String(value.to_string()));
     }),
     rule(
         "text-outlives-result",
@@ -177,6 +188,23 @@ fn texts(blueprint: &mut Blueprint, applied: &Applied, fold: fn(&[Arc<Event>], &
             let right = reference(log);
             let other = fold(log, &right);
             applied.instead_of(&right, other)
+        })
+    });
+}
+
+/// Lists arguments that are JSON otherwise, given what they say.
+fn arguments(blueprint: &mut Blueprint, applied: &Applied, change: fn(Value) -> Value) {
+    wrap(&mut blueprint.rules.materialise.made, applied, |reference, applied| {
+        Arc::new(move |rules, log| {
+            let right = reference(rules, log);
+            let mut changed = right.clone();
+            let calls = changed.result.as_mut().and_then(|result| result.get_mut("tool_calls")?.as_array_mut()).into_iter().flatten();
+            for call in calls {
+                if let Ok(value) = serde_json::from_str::<Value>(call["arguments"].as_str().unwrap_or_default()) {
+                    call["arguments"] = change(value);
+                }
+            }
+            applied.instead_of(&right, changed)
         })
     });
 }

@@ -23,8 +23,13 @@ pub(super) static DEFECTS: &[Entry] = &[
     rule("no-output-while-running", "While an execution runs its snapshot has no result.", &["MR-EXEC-20"], |b, a| {
         snapshot(b, a, |shown, document| !shown.execution.status.is_terminal() && remove(document, "result"));
     }),
-    rule("last-sequence-behind", "last_sequence is the number of the event before the last.", &["MR-EXEC-13"], |b, a| {
+    rule("last-sequence-behind", "last_sequence is the number of the event before the last.", &["MR-EXEC-13", "MR-EXEC-28"], |b, a| {
         snapshot(b, a, |shown, document| set(document, "last_sequence", json!(shown.last_sequence.saturating_sub(1))));
+    }),
+    rule("last-sequence-lags", "While an execution runs, last_sequence does not count its last event.", &["MR-EXEC-28"], |b, a| {
+        snapshot(b, a, |shown, document| {
+            !shown.execution.status.is_terminal() && set(document, "last_sequence", json!(shown.last_sequence.saturating_sub(1)))
+        });
     }),
     rule("updated-at-its-creation", "updated_at stays what created_at is.", &["MR-EXEC-14"], |b, a| {
         snapshot(b, a, |_, document| {

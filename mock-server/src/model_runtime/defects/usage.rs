@@ -3,7 +3,7 @@
 use super::{Entry, rule, wrap};
 use crate::applied::Applied;
 use crate::model_runtime::Blueprint;
-use crate::model_runtime::model::{Event, event};
+use crate::model_runtime::model::{Event, Status, event};
 use crate::model_runtime::problem::{Code, Fault};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -95,6 +95,23 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
+    rule("usage-of-cancelled-lost", "When an execution is cancelled, its facts are gone.", &["MR-USAGE-7", "MR-USAGE-19"], |b, a| {
+        facts(b, a, |log, facts| {
+            if log.last().is_some_and(|last| last.kind == event::FAILED && last.status == Status::Cancelled) {
+                facts.clear();
+            }
+        });
+    }),
+    rule("usage-said-once", "A fact that was reported twice in the same words is listed once.", &["MR-USAGE-7", "MR-USAGE-8"], |b, a| {
+        facts(b, a, |_, facts| {
+            let mut known: Vec<Value> = Vec::new();
+            facts.retain(|fact| {
+                let new = !known.contains(fact);
+                known.push(fact.clone());
+                new
+            });
+        });
+    }),
     rule("usage-with-price", "Every fact has a price.", &["MR-USAGE-6", "MR-USAGE-8"], |b, a| {
         facts(b, a, |_, facts| facts.iter_mut().for_each(|fact| fact["price"] = json!(0.01)));
     }),

@@ -172,6 +172,9 @@ impl Tour {
     async fn routes(&self) {
         for more in [
             json!({ "ability": "TEXT-generation" }),
+            json!({ "ability": "text-gen" }),
+            json!({ "ability": "text-generations" }),
+            json!({ "requirements": { "output_modalities": ["file", "text"] } }),
             json!({ "input": [{ "type": "text", "text": "" }, { "type": "audio", "uri": "u" }] }),
             json!({ "requirements": { "input_modalities": ["video"] } }),
             json!({ "requirements": { "input_modalities": ["text"] }, "input": [{ "type": "image", "uri": "u" }] }),
@@ -218,6 +221,8 @@ impl Tour {
             json!({ "routing": {} }),
             json!({ "deadline_ms": 5000 }),
             json!({ "metadata": {} }),
+            json!({ "metadata": { "a": true, "b": 2 } }),
+            json!({ "input": [{ "type": "text", "text": " 1" }, { "type": "text", "text": "2" }] }),
             json!({ "extensions": {} }),
         ] {
             let mut body = first.clone();
@@ -228,6 +233,9 @@ impl Tour {
             r#"{"ability":"text-generation","input":[{"type":"text","text":"1"},{"type":"text","text":"2"}],"metadata":{"b":2,"a":1}}"#;
         self.submit_text(Some("Key"), format!(" {spelled}")).await;
         self.submit_text(Some("malformed"), "{}".to_owned()).await;
+        for text in ["e\u{301}", "\u{e9}"] {
+            self.keyed("composed", json!({ "input": [{ "type": "text", "text": text }] })).await;
+        }
         for script in [json!([failure(false)]), json!([{ "delta": "x" }, { "hold": true }])] {
             let more = json!({ "extensions": { "proofmark": { "script": script } } });
             let id = self.keyed(&script.to_string(), more.clone()).await;
@@ -260,6 +268,8 @@ impl Tour {
             { "usage": [{ "unit": "request", "quantity": 1, "source": "runtime" }] },
         ] }))
         .await;
+        let said = json!({ "usage": [{ "unit": "request", "quantity": 1, "source": "runtime" }] });
+        self.play(json!({ "script": [said, { "delta": "\r\n", "index": 11 }, { "delta": "x", "index": 2 }, said] })).await;
         let artifact = json!({ "uri": "u", "media_type": "m" });
         self.play(json!({ "script": [
             { "delta": "lost" }, { "result": 1, "artifacts": [artifact] }, { "result": 2, "artifacts": [artifact] }, { "result": null },
@@ -300,7 +310,8 @@ impl Tour {
     async fn stops(&self) {
         let deaf =
             json!({ "deaf": true, "attempts": [[{ "delta": "x" }, { "repeat": [{ "pause": 1 }, { "delta": "late" }], "times": 20 }]] });
-        let held = json!({ "attempts": [[{ "delta": "x" }, { "hold": true }]] });
+        let usage = json!({ "usage": [{ "unit": "request", "quantity": 1, "source": "runtime" }] });
+        let held = json!({ "attempts": [[{ "delta": "x" }, usage, { "hold": true }]] });
         let silent = json!({ "attempts": [[{ "hold": true }], []] });
         for proofmark in [&deaf, &held, &silent] {
             let more = json!({ "routing": { "allow_fallback": true }, "extensions": { "proofmark": proofmark } });

@@ -29,20 +29,25 @@ fn lists(round: &Round<'_>) -> bool {
 }
 
 /// What events add up to, and what a result says, both in the same words. `with: { events: [...], result: VALUE, usage: [...],
-/// frames: [...] }`, as far as each matters; sends nothing. The
-/// result has as body `{ expected, shown, usage, unlisted, timely, labels }`: the first two are `{ outputs, indices, calls, order }`, then come all
-/// usage facts in a row, those that the given usage lacks, whether times only rise, and how the frames are labelled.
+/// frames: [...], order: [PROVIDER, ...] }`, as far as each matters; sends nothing. The result has as body `{ expected, shown, usage,
+/// unlisted, timely, labels, targets, ordered }`: the first two are `{ outputs, indices, sorted, calls, order }`, then come all usage
+/// facts in a row, those that the given usage lacks, whether times only rise, how the frames are labelled, the selected targets, and
+/// the same with those of the given providers first.
 fn folded(with: &Value) -> Value {
-    let events = with["events"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let list = |name: &str| with[name].as_array().map(Vec::as_slice).unwrap_or_default();
+    let events = list("events");
+    let targets = fold::targets(events);
     json!({
         "answered": true,
         "body": {
             "expected": fold::events(events),
             "shown": fold::result(&with["result"]),
             "usage": fold::usage(events),
-            "unlisted": fold::unlisted(events, with["usage"].as_array().map(Vec::as_slice).unwrap_or_default()),
+            "unlisted": fold::unlisted(events, list("usage")),
             "timely": fold::is_timely(events),
-            "labels": fold::labels(with["frames"].as_array().map(Vec::as_slice).unwrap_or_default()),
+            "labels": fold::labels(list("frames")),
+            "ordered": fold::ordered(&targets, list("order")),
+            "targets": targets,
         },
     })
 }

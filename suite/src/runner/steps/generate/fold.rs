@@ -5,8 +5,9 @@ use crate::scenario::pattern;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// What the events add up to: `{ outputs: { index: text }, indices, calls: { id: { name, arguments } }, order }`. Outputs and arguments
-/// without text are left out of the maps; `indices` lists every output with text, rising, `order` the calls as they were first started.
+/// What the events add up to: `{ outputs: { index: text }, indices, sorted, calls: { id: { name, arguments } }, order }`. Outputs without
+/// text are left out; `indices` lists every output with text as it stands there, `sorted` rising, `order` the calls as they were first
+/// started.
 pub(super) fn events(events: &[Value]) -> Value {
     let mut outputs: BTreeMap<u64, String> = BTreeMap::new();
     let mut calls: Vec<(String, Value, String)> = Vec::new();
@@ -54,6 +55,18 @@ pub(super) fn unlisted(events: &[Value], listed: &[Value]) -> Value {
     missing.cloned().collect()
 }
 
+/// The targets of a history, attempt by attempt.
+pub(super) fn targets(events: &[Value]) -> Vec<Value> {
+    events.iter().filter(|event| event["type"] == "route.selected").map(|event| event["target"].clone()).collect()
+}
+
+/// Targets with those of the named providers first, as they are named, and all others behind them as they were.
+pub(super) fn ordered(targets: &[Value], names: &[Value]) -> Vec<Value> {
+    let mut ordered = targets.to_vec();
+    ordered.sort_by_key(|target| names.iter().position(|name| *name == target["provider"]).unwrap_or(names.len()));
+    ordered
+}
+
 /// How the frames of a stream are labelled: `{ events, ids, names }`, how many frames carry an event, and which of them have another id
 /// than its sequence, another event field than its type.
 pub(super) fn labels(frames: &[Value]) -> Value {
@@ -94,11 +107,13 @@ fn told(outputs: impl Iterator<Item = (Value, String)>, calls: Vec<(String, Valu
         texts.insert(index.to_string(), json!(text));
         indices.push(index);
     }
+    let mut sorted = indices.clone();
+    sorted.sort_by(|left, right| left.as_f64().unwrap_or(f64::MAX).total_cmp(&right.as_f64().unwrap_or(f64::MAX)));
     let order: Vec<&String> = calls.iter().map(|(id, ..)| id).collect();
     let order = json!(order);
     let calls: Map<String, Value> =
         calls.into_iter().map(|(id, name, arguments)| (id, json!({ "name": name, "arguments": arguments }))).collect();
-    json!({ "outputs": texts, "indices": indices, "calls": calls, "order": order })
+    json!({ "outputs": texts, "indices": indices, "sorted": sorted, "calls": calls, "order": order })
 }
 
 #[cfg(test)]
@@ -114,6 +129,22 @@ mod tests {
         let folded = events(&[delta(5, "b"), delta(0, "a"), delta(5, "c"), delta(3, "")]);
         assert_eq!(folded["outputs"], json!({ "0": "a", "5": "bc" }));
         assert_eq!(folded["indices"], json!([0, 5]));
+        let output = |index: u64| json!({ "index": index, "type": "text", "text": "x" });
+        let shown = result(&json!({ "outputs": [output(0), output(11), output(2)] }));
+        assert_eq!(shown["indices"], json!([0, 11, 2]));
+        assert_eq!(shown["sorted"], json!([0, 2, 11]));
+    }
+
+    #[test]
+    fn an_order_of_providers_leaves_the_others_as_they_were() {
+        let target = |provider: &str, model: &str| json!({ "provider": provider, "model": model });
+        let selected = |target: Value| json!({ "type": "route.selected", "target": target });
+        let all = [target("a", "1"), target("b", "1"), target("b", "2"), target("c", "1")];
+        let history: Vec<Value> = all.iter().cloned().map(selected).chain([json!({ "type": "execution.failed" })]).collect();
+        assert_eq!(targets(&history), all);
+        let [first, second, third, last] = all;
+        let names = [json!("nobody"), json!("c")];
+        assert_eq!(ordered(&targets(&history), &names), [last, first, second, third]);
     }
 
     #[test]
@@ -153,8 +184,7 @@ mod tests {
             "outputs": [{ "index": 2, "type": "text", "text": "x" }, { "index": 0, "type": "text", "text": "" }],
             "tool_calls": [{ "call_id": "a", "name": "f", "arguments": "{}" }],
         });
-        let expected =
-            json!({ "outputs": { "2": "x" }, "indices": [2], "calls": { "a": { "name": "f", "arguments": "{}" } }, "order": ["a"] });
+        let expected = json!({ "outputs": { "2": "x" }, "indices": [2], "sorted": [2], "calls": { "a": { "name": "f", "arguments": "{}" } }, "order": ["a"] });
         assert_eq!(result(&shown), expected);
         assert_eq!(result(&json!(null))["outputs"], json!({}));
     }
