@@ -14,6 +14,10 @@
 //! | several terminal events; a terminal state whose history has none | `one-terminal` |
 //! | a non-terminal event above the terminal one | `terminal-last` |
 //! | an execution that changes after it was terminal | `terminal-final` |
+//! | an execution that lives on or succeeds after it was cancelling | `cancelling-holds` |
+//! | another startedAt than before, or none once it was cancelled | `started-once` |
+//! | a final text / a final output of run.completed that is not the one of the execution | `final-text` / `final-output` |
+//! | a nextCursor that is not the last number of its list | `next-cursor` |
 //! | state and terminal event of different outcome, or a live state after the terminal event | `state-matches-event` |
 //! | a stream that ends without its terminal event, or does not end after it | `stream-ends` |
 //! | artifacts listed without one creation event each, created without being listed, or in another order | `artifacts-match` |
@@ -24,11 +28,14 @@
 mod action_answered_once;
 mod append_only;
 mod artifacts_match;
+mod cancelling_holds;
 mod cursor;
 mod dialect;
 mod envelope_owner;
+mod final_output;
 mod finding;
 mod history;
+mod next_cursor;
 mod numbering;
 mod one_terminal;
 mod problem;
@@ -39,6 +46,7 @@ mod same;
 mod secret_echo;
 mod sequence;
 mod snapshot;
+mod started_once;
 mod state_matches_event;
 mod status_order;
 mod stream_ends;
@@ -91,6 +99,11 @@ pub fn monitors() -> &'static [(&'static str, Check)] {
         ("one-terminal", one_terminal::check),
         ("terminal-last", terminal_last::check),
         ("terminal-final", terminal_final::check),
+        ("cancelling-holds", cancelling_holds::check),
+        ("started-once", started_once::check),
+        ("final-text", final_output::text),
+        ("final-output", final_output::output),
+        ("next-cursor", next_cursor::check),
         ("state-matches-event", state_matches_event::check),
         ("status-order", status_order::check),
         ("stream-ends", stream_ends::check),

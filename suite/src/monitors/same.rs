@@ -126,7 +126,7 @@ fn same_set(left: &Value, right: &Value) -> bool {
 }
 
 /// The same instant to the millisecond, the precision that the contract's times have.
-fn same_time(left: &Value, right: &Value) -> bool {
+pub(super) fn same_time(left: &Value, right: &Value) -> bool {
     let instant = |value: &Value| value.as_str()?.parse::<jiff::Timestamp>().ok();
     left == right
         || match (instant(left), instant(right)) {

@@ -40,7 +40,8 @@ impl Ask {
     }
 
     pub(super) fn list(id: &str, events: &[Value]) -> Self {
-        Self::json("listEvents", id, 200, &json!({"events": events, "nextCursor": events.len()}))
+        let last = events.last().map_or(json!(0), |event| event["sequence"].clone());
+        Self::json("listEvents", id, 200, &json!({"events": events, "nextCursor": last}))
     }
 
     pub(super) fn stream(id: &str, events: &[Value], end: StreamEnd) -> Self {

@@ -7,7 +7,7 @@ use super::{
 use crate::applied::Applied;
 use crate::harness_runtime::Blueprint;
 use crate::harness_runtime::machine::{CleanedUp, Effect};
-use crate::harness_runtime::model::State;
+use crate::harness_runtime::model::{Execution, State};
 use crate::harness_runtime::problem::{Code, Problem};
 use crate::harness_runtime::rules::cancellation::CancelEffect;
 use crate::harness_runtime::seams::{Hold, Moment};
@@ -132,6 +132,32 @@ pub(super) static DEFECTS: &[Entry] = &[
                     applied.count();
                     vec![hold(0, milliseconds(60))]
                 })
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "answer-while-cancelling",
+            "A response to a question is taken while its execution is cancelling, which is shown as running until the cleanup is over.",
+            &["HR-ACTION-40", "HR-CANCEL-28"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.decisions.respond, applied, |reference, applied| {
+                Arc::new(move |situation, responding| {
+                    let cancelling = |execution: &Execution| execution.state == State::Cancelling;
+                    if !situation.store.execution(&responding.execution_id).is_some_and(cancelling) {
+                        return reference(situation, responding);
+                    }
+                    applied.count();
+                    let mut rules = situation.rules.clone();
+                    rules.actions.answerable = Arc::new(|_, _, _| Ok(()));
+                    rules.actions.may_respond = Arc::new(|_| Ok(()));
+                    reference(&crate::harness_runtime::machine::Situation { rules: &rules, ..*situation }, responding)
+                })
+            });
+            wrap(&mut blueprint.rules.cancellation.concludes, applied, |reference, _| {
+                Arc::new(move |state| reference(state) || state == State::Running)
             });
         },
     },

@@ -41,6 +41,34 @@ pub(super) static DEFECTS: &[Entry] = &[
     Entry {
         defect: defect(
             Rule,
+            "key-ignores-conversation",
+            "The conversation is left out when requests with one key are compared.",
+            &["HR-IDEM-41"],
+        ),
+        install: |blueprint, applied| {
+            compare_without(blueprint, applied, |known, again| again.conversation_id.clone_from(&known.conversation_id));
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "key-compares-loosely",
+            "Input and config are compared without case and blanks around them; true is 1, and what is empty or null is nothing.",
+            &["HR-IDEM-4", "HR-IDEM-7"],
+        ),
+        install: |blueprint, applied| {
+            compare_also(blueprint, applied, |known, again| {
+                let alike = StartRequest { input: known.input.clone(), ..again.clone() };
+                let folded = |request: &StartRequest| request.input.trim().to_lowercase();
+                folded(known) == folded(again)
+                    && same_but_config(known, &alike)
+                    && json::same(&loosely(&config(known)), &loosely(&config(again)))
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
             "key-compares-config-shallowly",
             "Of nested values in config only the kind is compared.",
             &["HR-IDEM-8", "HR-IDEM-9"],
@@ -161,6 +189,22 @@ fn same_shallowly(known: &StartRequest, again: &StartRequest) -> bool {
         request.effective_config().into_iter().map(|(name, value)| (name, flat(value))).collect()
     };
     json::same_object(&shallow(known), &shallow(again))
+}
+
+/// Null stands for everything that is empty, and for members that are left out.
+fn loosely(value: &Value) -> Value {
+    match value {
+        Value::Bool(flag) => Value::from(u8::from(*flag)),
+        Value::String(text) if !text.is_empty() => Value::String(text.to_lowercase()),
+        Value::Array(items) if !items.is_empty() => Value::Array(items.iter().map(loosely).collect()),
+        Value::Object(members) => {
+            let members: JsonObject =
+                members.iter().map(|(name, value)| (name.clone(), loosely(value))).filter(|(_, value)| !value.is_null()).collect();
+            if members.is_empty() { Value::Null } else { Value::Object(members) }
+        }
+        Value::Number(_) => value.clone(),
+        _ => Value::Null,
+    }
 }
 
 fn sorted(value: &Value) -> Value {

@@ -42,6 +42,56 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
+        defect: defect(
+            Rule,
+            "levels-rounded-up",
+            "The capabilities route calls every support native; the description of the runtime tells the levels.",
+            &["HR-DESC-20"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.rules.views.capabilities, applied, |reference, applied| {
+                Arc::new(move |views, runtime| {
+                    let mut document = reference(views, runtime);
+                    let manifests = document["providers"].as_array_mut().into_iter().flatten();
+                    for level in manifests.filter_map(|manifest| manifest["capabilities"].as_object_mut()).flat_map(|all| all.values_mut())
+                    {
+                        if applied.count_if(*level == "emulated" || *level == "degraded") {
+                            *level = json!("native");
+                        }
+                    }
+                    document
+                })
+            });
+        },
+    },
+    Entry {
+        defect: defect(
+            Rule,
+            "values-kept-plainly",
+            "Arrays in metadata are kept as sorted sets, and an input as a text without NUL, of 4096 characters at the most, with LF at line ends.",
+            &["HR-CONV-8", "HR-START-4"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.decisions.create_conversation, applied, |reference, applied| {
+                Arc::new(move |situation, metadata| {
+                    let mut kept = metadata.clone();
+                    for list in kept.values_mut().filter_map(|value| value.as_array_mut()) {
+                        list.sort_by_key(ToString::to_string);
+                    }
+                    applied.count_if(kept != *metadata);
+                    reference(situation, &kept)
+                })
+            });
+            wrap(&mut blueprint.decisions.start, applied, |reference, applied| {
+                Arc::new(move |situation, request| {
+                    let input: String = request.input.replace("\r\n", "\n").replace('\0', "").chars().take(4096).collect();
+                    applied.count_if(input != request.input);
+                    reference(situation, &StartRequest { input, ..request.clone() })
+                })
+            });
+        },
+    },
+    Entry {
         defect: defect(Rule, "metadata-dropped", "The metadata of a new conversation is not kept.", &["HR-CONV-8"]),
         install: |blueprint, applied| {
             wrap(&mut blueprint.decisions.create_conversation, applied, |reference, applied| {

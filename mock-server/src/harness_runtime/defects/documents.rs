@@ -21,6 +21,20 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
+        defect: defect(
+            Rule,
+            "record-thinned",
+            "Of an execution that has ended the required capabilities are dropped, and of one that was cancelled startedAt.",
+            &["HR-EXEC-17", "HR-EXEC-30"],
+        ),
+        install: |blueprint, applied| {
+            record(blueprint, applied, |execution, document| {
+                let ended = execution.state.is_terminal() && set(document, "requiredCapabilities", json!([]));
+                ended | (execution.state == State::Cancelled && remove(document, "startedAt"))
+            });
+        },
+    },
+    Entry {
         defect: defect(Rule, "no-output-of-succeeded", "An execution that succeeded has no finalOutput.", &["HR-EXEC-10"]),
         install: |blueprint, applied| {
             record(blueprint, applied, |execution, document| execution.state == State::Succeeded && remove(document, "finalOutput"));

@@ -53,8 +53,22 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(Rule, "native-events-dropped", "What providers observe natively is not recorded.", &["HR-EVENT-34"]),
-        install: |blueprint, applied| drop_events(blueprint, applied, |event| event.kind == event::PROVIDER_EVENT),
+        defect: defect(
+            Rule,
+            "native-events-not-replayed",
+            "A list after a cursor leaves out what providers observed natively.",
+            &["HR-EVENT-7"],
+        ),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.rules.replay.listed, applied, |reference, applied| {
+                Arc::new(move |execution, events| {
+                    let mut events = reference(execution, events);
+                    let replayed = events.first().is_some_and(|first| first.sequence > 1);
+                    events.retain(|event| !applied.count_if(replayed && event.kind == event::PROVIDER_EVENT));
+                    events
+                })
+            });
+        },
     },
     Entry {
         defect: defect(
@@ -151,6 +165,15 @@ pub(super) static DEFECTS: &[Entry] = &[
         defect: defect(Rule, "no-final-text", "output.text.done is not recorded.", &["HR-EVENT-23"]),
         install: |blueprint, applied| {
             completed(blueprint, applied, |right| right.into_iter().filter(|(kind, _)| *kind != event::DONE).collect());
+        },
+    },
+    Entry {
+        defect: defect(Rule, "no-final-text-of-nothing", "output.text.done is recorded only where there is a text.", &["HR-EVENT-23"]),
+        install: |blueprint, applied| {
+            completed(blueprint, applied, |right| {
+                let empty = |data: &crate::harness_runtime::model::JsonObject| data.get("text").is_some_and(|text| text == "");
+                right.into_iter().filter(|(kind, data)| *kind != event::DONE || !empty(data)).collect()
+            });
         },
     },
     Entry {
