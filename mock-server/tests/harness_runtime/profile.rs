@@ -47,6 +47,7 @@ async fn runs_that_end_by_themselves() {
     let server = Server::plain().await;
     for (name, state, kind, count) in [
         ("completes", "succeeded", "output.text.delta", 4),
+        ("makes-nothing", "succeeded", "output.text.done", 1),
         ("streams", "succeeded", "output.text.delta", 12),
         ("deaf-to-cancel", "succeeded", "output.text.delta", 48),
         ("fails", "failed", "output.text.delta", 1),
@@ -89,6 +90,7 @@ async fn runs_that_are_cancelled() {
         let events = provoke(&server, name, "-").await.cancelled_at("output.text.delta").await;
         assert_eq!(events.last().expect("events")["data"], json!({}), "{name}");
     }
+    provoke(&server, "makes-artifact-and-stays", "-").await.cancelled_at("artifact.created").await;
     let events = provoke(&server, "failing-cleanup", "-").await.cancelled_at("output.text.delta").await;
     assert_eq!(events.last().expect("events")["data"], json!({ "providerCleanupError": "the broom is broken" }));
 }

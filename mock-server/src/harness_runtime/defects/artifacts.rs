@@ -38,6 +38,20 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
+        defect: defect(Rule, "artifacts-listed-at-the-end", "The list of artifacts is empty until the execution has ended.", &["HR-ART-8"]),
+        install: |blueprint, applied| {
+            wrap(&mut blueprint.rules.artifacts.listed, applied, |reference, applied| {
+                Arc::new(move |store, execution| {
+                    let mut listed = reference(store, execution);
+                    if applied.count_if(!execution.state.is_terminal() && !listed.is_empty()) {
+                        listed.clear();
+                    }
+                    listed
+                })
+            });
+        },
+    },
+    Entry {
         defect: defect(
             Rule,
             "bad-artifact-skipped",

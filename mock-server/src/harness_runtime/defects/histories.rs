@@ -57,7 +57,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             Rule,
             "native-events-not-replayed",
             "A list after a cursor leaves out what providers observed natively.",
-            &["HR-EVENT-7"],
+            &["HR-EVENT-8"],
         ),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.replay.listed, applied, |reference, applied| {

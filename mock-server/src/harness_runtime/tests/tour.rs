@@ -16,6 +16,7 @@ pub(super) struct Tour {
     context: Context,
     _stop: watch::Sender<bool>,
     conversation: String,
+    other: String,
 }
 
 /// What came back: the status, and the body as far as it came.
@@ -35,9 +36,11 @@ impl Tour {
     pub(super) async fn new(blueprint: Blueprint) -> Self {
         let (runtime, wire) = blueprint.build();
         let (stop, stopping) = watch::channel(false);
-        let mut tour = Self { context: Context { runtime, wire, stopping }, _stop: stop, conversation: String::new() };
+        let mut tour =
+            Self { context: Context { runtime, wire, stopping }, _stop: stop, conversation: String::new(), other: String::new() };
         for _twice in 0..2 {
             let answer = tour.post("/v1/conversations", &json!({ "metadata": { "m": 1 } })).await;
+            tour.other = std::mem::take(&mut tour.conversation);
             tour.conversation = answer["id"].as_str().unwrap_or_default().to_owned();
         }
         tour
@@ -47,6 +50,8 @@ impl Tour {
         match part {
             0 => {
                 self.get("/v1/runtime").await;
+                self.get("/v1/runtime/capabilities").await;
+                self.post("/v1/conversations", &json!({ "metadata": { "list": [2, 1] } })).await;
                 self.get(&format!("/v1/conversations/{}", self.conversation)).await;
             }
             1 => self.starts().await,
@@ -172,6 +177,8 @@ impl Tour {
         for more in [
             json!({}),
             json!({ "input": "other" }),
+            json!({ "input": "I " }),
+            json!({ "conversationId": self.other }),
             json!({ "providerId": "mock-echo" }),
             json!({ "requiredCapabilities": ["event.replay"] }),
             json!({ "requiredCapabilities": ["event.streaming", "event.replay"] }),
@@ -210,7 +217,8 @@ impl Tour {
             json!([artifact, { "artifact": { "id": "a", "name": "n", "mediaType": "m" } }]),
             json!([artifact, artifact]),
             json!([artifact, { "artifact": { "id": "b", "name": "n" } }]),
-            json!([{ "provider-event": { "method": "m" } }, { "delta": {} }]),
+            json!([{ "provider-event": { "method": "m" } }, { "provider-event": { "method": "m" } }, { "delta": {} }]),
+            json!([{ "return": "" }]),
             json!([{ "emit": { "type": "run.completed", "data": {} } }]),
             json!([{ "repeat": [{ "delta": "x" }], "times": 120 }]),
             json!([{ "ask": { "kind": "approval", "title": "t" }, "meanwhile": [{ "return": "r" }] }]),
@@ -219,6 +227,9 @@ impl Tour {
             let id = self.run(json!({ "script": script })).await;
             self.read(&id).await;
         }
+        let making = self.run(json!({ "script": [artifact, { "pause": 50 }] })).await;
+        self.until(&making, "artifact.created").await;
+        self.get(&format!("/v1/executions/{making}/artifacts")).await;
         let live = self.run(json!({ "script": [{ "repeat": [{ "delta": "x" }], "times": 40, "every": 5 }] })).await;
         self.until(&live, "output.text.delta").await;
         self.get(&format!("/v1/executions/{live}")).await;
@@ -274,9 +285,13 @@ impl Tour {
         self.cancel(&id, json!({})).await;
         tokio::time::sleep(Duration::from_millis(100)).await;
         for kind in ["approval", "input"] {
-            let asks = self.run(json!({ "script": [{ "ask": { "kind": kind, "title": "t" } }] })).await;
-            self.until(&asks, "action.required").await;
-            self.cancel(&asks, json!({})).await;
+            let asks = self.run(json!({ "script": [{ "ask": { "kind": kind, "title": "t" } }], "cleanup": [{ "pause": 40 }] })).await;
+            let action = self.until(&asks, "action.required").await;
+            let late = async {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                self.respond(&asks, &action, json!({})).await;
+            };
+            tokio::join!(self.cancel(&asks, json!({})), late);
         }
         let id = self.run(json!({ "script": [{ "hold": true }], "cleanup": [{ "fail": "f" }] })).await;
         self.cancel(&id, json!({})).await;
