@@ -13,7 +13,7 @@ use super::snapshot::Snapshot;
 pub(super) fn check(world: &World<'_>) -> Observation {
     let mut seen = Observation::default();
     for execution in world.history.executions.values().filter(|execution| !was_restarted(execution)) {
-        let started = execution.snapshots.iter().filter(|snapshot| snapshot.value["startedAt"].is_string());
+        let started = execution.snapshots.iter().filter(|snapshot| has_begun(snapshot) && snapshot.value["startedAt"].is_string());
         let Some(first) = started.min_by_key(|snapshot| (snapshot.exchange.ended, snapshot.exchange.id)) else { continue };
         let comparable = |later: &&Snapshot<'_>| later.is_current() && first.precedes(later.exchange) && !first.is_terminal();
         for later in execution.snapshots.iter().filter(comparable) {
@@ -27,6 +27,11 @@ pub(super) fn check(world: &World<'_>) -> Observation {
         }
     }
     seen
+}
+
+/// A startedAt that is shown before the work began is no time of its beginning; that it is shown at all is another rule.
+fn has_begun(snapshot: &Snapshot<'_>) -> bool {
+    !matches!(snapshot.state.as_str(), "queued" | "starting")
 }
 
 fn was_restarted(execution: &Execution<'_>) -> bool {
@@ -71,6 +76,8 @@ mod tests {
         assert_eq!(accusers([first().during(5, 20), shown("running", json!("2026-09-02T10:00:02Z")).during(20, 30)]), [""; 0]);
         let ended = [shown("failed", json!("2026-09-02T10:00:01Z")), shown("failed", json!("2026-09-02T10:00:02Z"))];
         assert_eq!(accusers(ended), ["terminal-final"]);
+        let early = shown("queued", json!("2026-09-02T10:00:00Z"));
+        assert_eq!(accusers([early, first(), first()]), [""; 0]);
         let again = shown("running", json!("2026-09-02T10:00:02Z")).case("harness-runtime/restart/kill");
         assert_eq!(accusers([first(), again]), [""; 0]);
     }
