@@ -310,10 +310,11 @@ impl Tour {
     async fn stops(&self) {
         let deaf =
             json!({ "deaf": true, "attempts": [[{ "delta": "x" }, { "repeat": [{ "pause": 1 }, { "delta": "late" }], "times": 20 }]] });
+        let held = json!({ "attempts": [[{ "delta": "x" }, { "hold": true }]] });
         let usage = json!({ "usage": [{ "unit": "request", "quantity": 1, "source": "runtime" }] });
-        let held = json!({ "attempts": [[{ "delta": "x" }, usage, { "hold": true }]] });
+        let counted = json!({ "attempts": [[usage, { "hold": true }]] });
         let silent = json!({ "attempts": [[{ "hold": true }], []] });
-        for proofmark in [&deaf, &held, &silent] {
+        for proofmark in [&deaf, &held, &silent, &counted] {
             let more = json!({ "routing": { "allow_fallback": true }, "extensions": { "proofmark": proofmark } });
             let ids = [self.submit(more.clone()).await, self.submit(more.clone()).await];
             tokio::time::sleep(Duration::from_millis(3)).await;
