@@ -36,7 +36,12 @@ pub(super) static DEFECTS: &[Entry] = &[
         },
     },
     Entry {
-        defect: defect(Rule, "list-ends-at-100", "A list has at most 100 events, and nothing says that there are more.", &["HR-REPLAY-3"]),
+        defect: defect(
+            Rule,
+            "list-ends-at-100",
+            "A list has at most 100 events, and nothing says that there are more.",
+            &["HR-EVENT-9", "HR-REPLAY-3"],
+        ),
         install: |blueprint, applied| {
             wrap(&mut blueprint.rules.replay.listed, applied, |reference, applied| {
                 Arc::new(move |execution, events| {

@@ -32,7 +32,7 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
-    rule("arguments-parsed", "Arguments that are JSON are written anew.", &["MR-MAT-7"], |b, a| {
+    rule("arguments-parsed", "Arguments that are JSON are written anew.", &["MR-MAT-7", "MR-MAT-20"], |b, a| {
         calls(b, a, |_, right| {
             let anew = |text: &str| serde_json::from_str::<Value>(text).map_or_else(|_| text.to_owned(), |value| format!("{value:#}"));
             right.iter().map(|call| Call { arguments: anew(&call.arguments), ..call.clone() }).collect()
