@@ -66,7 +66,7 @@ async fn a_step_that_is_about_a_busy_answer_sees_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rule_that_was_seen_in_part_is_not_credited() {
     let server = serve(BUSY[0]).await;
-    let scenario = r#"
+    let scenario = r"
   - id: in-part
     title: Two rules are looked at before and one of them after something that never comes
     steps:
@@ -77,7 +77,7 @@ async fn a_rule_that_was_seen_in_part_is_not_credited() {
           - { rule: R-OWN-2, body: { id: r } }
       - { await: getThing, path: { id: r }, until: { body: { id: another } } }
       - { call: getThing, path: { id: r }, expect: [{ rule: R-OWN-1, status: 200 }] }
-"#;
+";
     let report = run(scenario, &server, &impatient()).await;
     assert_eq!(case(&report, "in-part").outcome, Outcome::Blocked);
     assert_eq!((rule(&report, "R-OWN-1").status, rule(&report, "R-OWN-2").status), (Status::NotExercised, Status::Held));
