@@ -1,6 +1,7 @@
 //! `cancelling-holds`: what was shown as cancelling is afterwards shown as cancelling or cancelled, and neither lives on nor succeeds.
 //!
-//! A failure is left to the rule about cleanups that fail, what follows a terminal state to `terminal-final`.
+//! A failure is left to the rule about cleanups that fail, what follows a terminal state to `terminal-final`, and what a restart makes of a
+//! cancellation to the rules of restarts.
 
 use super::World;
 use super::finding::{Observation, mismatch};
@@ -10,7 +11,7 @@ use super::snapshot::Snapshot;
 /// Holds once for each snapshot after a cancelling one that shows it cancelling or cancelled.
 pub(super) fn check(world: &World<'_>) -> Observation {
     let mut seen = Observation::default();
-    for execution in world.history.executions.values() {
+    for execution in world.history.executions.values().filter(|execution| !execution.was_restarted()) {
         let cancelling = execution.snapshots.iter().filter(|snapshot| snapshot.state == "cancelling");
         let Some(first) = cancelling.min_by_key(|snapshot| (snapshot.exchange.ended, snapshot.exchange.id)) else { continue };
         for later in execution.snapshots.iter().filter(|later| later.is_current() && first.precedes(later.exchange)) {
@@ -64,6 +65,8 @@ mod tests {
     fn it_is_silent_where_others_speak() {
         assert_eq!(accusers([Ask::state("e", "cancelling"), Ask::state("e", "failed")]), [""; 0]);
         assert_eq!(accusers([Ask::state("e", "cancelling"), Ask::start("e", "queued")]), [""; 0]);
+        let restarted = ["cancelling", "succeeded"].map(|state| Ask::state("e", state).case("harness-runtime/restart/during-cancel"));
+        assert_eq!(accusers(restarted), [""; 0]);
         let revived = [Ask::state("e", "cancelling"), Ask::state("e", "cancelled"), Ask::state("e", "running")];
         assert_eq!(accusers(revived), ["terminal-final"]);
     }

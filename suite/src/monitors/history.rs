@@ -152,6 +152,11 @@ impl<'a> Execution<'a> {
         })
     }
 
+    /// Whether the target may have been restarted while it was there: what becomes of unfinished work then is the rules' of restarts.
+    pub(super) fn was_restarted(&self) -> bool {
+        self.snapshots.iter().any(|snapshot| snapshot.exchange.case.split('/').nth(1) == Some("restart"))
+    }
+
     /// The case to blame for what an exchange showed: its own, or the one that met the execution first when a sweep saw it.
     pub(super) fn case(&self, exchange: &'a Exchange) -> &Arc<str> {
         let own = &exchange.case;

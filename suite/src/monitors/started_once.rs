@@ -5,14 +5,13 @@
 
 use super::World;
 use super::finding::{Observation, mismatch};
-use super::history::Execution;
 use super::same::{same_time, shown};
 use super::snapshot::Snapshot;
 
 /// Holds once for each later snapshot that shows the same.
 pub(super) fn check(world: &World<'_>) -> Observation {
     let mut seen = Observation::default();
-    for execution in world.history.executions.values().filter(|execution| !was_restarted(execution)) {
+    for execution in world.history.executions.values().filter(|execution| !execution.was_restarted()) {
         let started = execution.snapshots.iter().filter(|snapshot| has_begun(snapshot) && snapshot.value["startedAt"].is_string());
         let Some(first) = started.min_by_key(|snapshot| (snapshot.exchange.ended, snapshot.exchange.id)) else { continue };
         let comparable = |later: &&Snapshot<'_>| later.is_current() && first.precedes(later.exchange) && !first.is_terminal();
@@ -32,10 +31,6 @@ pub(super) fn check(world: &World<'_>) -> Observation {
 /// A startedAt that is shown before the work began is no time of its beginning; that it is shown at all is another rule.
 fn has_begun(snapshot: &Snapshot<'_>) -> bool {
     !matches!(snapshot.state.as_str(), "queued" | "starting")
-}
-
-fn was_restarted(execution: &Execution<'_>) -> bool {
-    execution.snapshots.iter().any(|snapshot| snapshot.exchange.case.split('/').nth(1) == Some("restart"))
 }
 
 #[cfg(test)]
