@@ -135,25 +135,42 @@ pub async fn run(item: &Item, loaded: &Loaded, settings: &Settings) -> Result<Li
 }
 
 /// Runs lines that share a server: one plan shows all of them when what breaks is what they break alone, taken together. Where it is
-/// not, each half is run by itself, down to single lines.
+/// not, those that were not seen whole are run by themselves and the others together; or each half, when that tells nobody apart.
 pub fn run_group<'a>(items: &'a [Item], loaded: &'a Loaded, settings: &'a Settings) -> BoxFuture<'a, Result<Vec<Line>, CommandError>> {
     Box::pin(async move {
         if let [item] = items {
             return Ok(vec![run(item, loaded, settings).await?]);
         }
-        if let Some(lines) = together(items, loaded, settings).await? {
-            return Ok(lines);
+        let unseen = match together(items, loaded, settings).await? {
+            Together::Shown(lines) => return Ok(lines),
+            Together::Hidden(unseen) => unseen,
+        };
+        let parts: Vec<Vec<usize>> = if unseen.is_empty() || unseen.len() == items.len() {
+            let (first, second) = (0..items.len()).partition(|place| *place < items.len() / 2);
+            vec![first, second]
+        } else {
+            let others = (0..items.len()).filter(|place| !unseen.contains(place)).collect();
+            unseen.iter().map(|place| vec![*place]).chain([others]).collect()
+        };
+        let mut lines = BTreeMap::new();
+        for places in parts {
+            let part: Vec<Item> = places.iter().map(|place| items[*place].clone()).collect();
+            lines.extend(places.into_iter().zip(run_group(&part, loaded, settings).await?));
         }
-        let (first, second) = items.split_at(items.len() / 2);
-        let mut lines = run_group(first, loaded, settings).await?;
-        lines.extend(run_group(second, loaded, settings).await?);
-        Ok(lines)
+        Ok(lines.into_values().collect())
     })
 }
 
-/// The lines, if nothing is wrong with any of them.
-async fn together(items: &[Item], loaded: &Loaded, settings: &Settings) -> Result<Option<Vec<Line>>, CommandError> {
-    let Some(first) = items.first() else { return Ok(Some(Vec::new())) };
+/// What one plan came to for all of a group.
+enum Together {
+    /// Nothing is wrong with any line.
+    Shown(Vec<Line>),
+    /// Something is; the places of those that were not applied or did not break all that they should have.
+    Hidden(Vec<usize>),
+}
+
+async fn together(items: &[Item], loaded: &Loaded, settings: &Settings) -> Result<Together, CommandError> {
+    let Some(first) = items.first() else { return Ok(Together::Shown(Vec::new())) };
     let started = Instant::now();
     let defects: Vec<&'static str> = items.iter().filter_map(Item::defect).collect();
     let shown = against(&first.contract, &defects, &[], loaded, settings).await?;
@@ -162,14 +179,15 @@ async fn together(items: &[Item], loaded: &Loaded, settings: &Settings) -> Resul
     compare(&mut whole, &expected, &shown.report);
     let applied = |item: &Item| item.defect().map_or(0, |name| shown.applied(name));
     if !whole.problems.is_empty() || items.iter().any(|item| applied(item) == 0) {
-        return Ok(None);
+        let unseen = |item: &Item| applied(item) == 0 || item.breaks().any(|id| !whole.broken.contains(&id));
+        return Ok(Together::Hidden((0..items.len()).filter(|place| unseen(&items[*place])).collect()));
     }
     let duration = started.elapsed();
     let lines = items.iter().map(|item| {
         let beside = defects.iter().copied().filter(|name| item.defect() != Some(name)).collect();
         Line { item: item.clone(), broken: item.breaks().collect(), applied: applied(item), duration, beside, ..whole.clone() }
     });
-    Ok(Some(lines.collect()))
+    Ok(Together::Shown(lines.collect()))
 }
 
 async fn once(item: &Item, loaded: &Loaded, settings: &Settings) -> Result<Line, CommandError> {
