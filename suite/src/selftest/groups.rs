@@ -1,5 +1,5 @@
 //! Which lines share a server: a plan costs the same whether one defect is in the server or five, so defects that no scenario looks at
-//! together are tried together. What breaks must be all that they break alone, and no more; where it is not, the group is halved until
+//! together are tried together. What breaks must be all that they break alone, and no more; where it is not, the group is parted until
 //! each stands alone (`selftest::run_group`).
 
 use super::{Item, Kind, timing};
