@@ -13,3 +13,4 @@ mod sending;
 mod server;
 mod submit;
 mod turned_away;
+mod waiting;
