@@ -45,6 +45,7 @@ pub struct Session {
     life: watch::Sender<Life>,
     unanswered: AtomicUsize,
     started: Mutex<BTreeMap<String, Started>>,
+    left_open: AtomicUsize,
 }
 
 /// An execution that the kit started.
@@ -118,6 +119,7 @@ impl Session {
             restarts: AtomicU64::new(0),
             life: watch::Sender::new(Life::Steady),
             unanswered: AtomicUsize::new(0),
+            left_open: AtomicUsize::new(0),
             started: Mutex::default(),
         }
     }
@@ -285,6 +287,15 @@ impl Session {
         let Some(known) = started.get_mut(&id) else { return };
         known.ended |= executions.is_terminal(&body);
         known.turned_away |= turned_away;
+    }
+
+    /// How many streams the target kept open long after their execution had ended.
+    pub fn left_open(&self) -> usize {
+        self.left_open.load(Ordering::Relaxed)
+    }
+
+    pub fn leaves_open(&self) {
+        self.left_open.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Whether nothing was sent yet, or the target only said that it is busy.

@@ -244,7 +244,8 @@ fn head(path: &str) -> (&str, &str) {
     path.find(['.', '[']).map_or((path, ""), |end| path.split_at(end))
 }
 
-/// Goes from `value` along `.name` and `[n]` (negative: from the end). A name may hold dashes; one with dots cannot be named.
+/// Goes from `value` along `.name`, `[n]` (negative: from the end) and `[name=text]` (the last item whose member is that text). A name may
+/// hold dashes; one with dots cannot be named.
 pub fn walk<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     let mut value = value;
     let mut rest = path;
@@ -252,10 +253,10 @@ pub fn walk<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
         if let Some(tail) = rest.strip_prefix('[') {
             let (index, after) = tail.split_once(']')?;
             let array = value.as_array()?;
-            let index: i64 = index.parse().ok()?;
-            let from_end = usize::try_from(index.unsigned_abs()).ok()?;
-            let index = if index < 0 { array.len().checked_sub(from_end)? } else { from_end };
-            value = array.get(index)?;
+            value = match index.split_once('=') {
+                Some((name, text)) => array.iter().rfind(|item| item.get(name).and_then(Value::as_str) == Some(text))?,
+                None => array.get(place(index, array.len())?)?,
+            };
             rest = after;
         } else {
             let tail = rest.strip_prefix('.')?;
@@ -265,6 +266,13 @@ pub fn walk<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
         }
     }
     Some(value)
+}
+
+/// The place that an index, negative from the end, names in an array of `len`.
+fn place(index: &str, len: usize) -> Option<usize> {
+    let index: i64 = index.parse().ok()?;
+    let from_end = usize::try_from(index.unsigned_abs()).ok()?;
+    if index < 0 { len.checked_sub(from_end) } else { Some(from_end) }
 }
 
 /// Removes the members that a template sets to `{ $absent: true }` and unwraps `$literal`: the last step before something is sent.
@@ -322,6 +330,14 @@ mod tests {
         assert_eq!(s.fill(&json!("at ${head}/${a.b[1].c}")), Ok(json!("at 3/x")));
         assert_eq!(s.fill(&json!(["${a.b[-2]}", {"k": "${stimulus.slow-run.input}"}])), Ok(json!([1, {"k": "i"}])));
         assert_eq!(s.fill(&json!({"${a.b[1].c}": 1})), Ok(json!({"x": 1})));
+    }
+
+    #[test]
+    fn the_last_item_with_a_member_is_found() {
+        let events = json!([{ "type": "a.b", "n": 1 }, { "type": "a.b", "n": 2 }, { "type": "c", "n": 3 }, { "n": 4 }]);
+        assert_eq!(walk(&events, "[type=a.b].n"), Some(&json!(2)));
+        assert_eq!(walk(&events, "[type=c]"), Some(&events[2]));
+        assert_eq!((walk(&events, "[type=d]"), walk(&events, "[n=1]"), walk(&events[0], "[type=c]")), (None, None, None));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub mod groups;
 pub mod nulls;
 pub mod timing;
+pub mod whole;
 
 use crate::check::{Target, check};
 use crate::commands::CommandError;
@@ -15,7 +16,6 @@ use crate::reference::{DefectKind, Server, defects, weathers};
 use crate::runner::run::Silent;
 use crate::runner::settings::Settings;
 use crate::target::Address;
-use futures_util::future::BoxFuture;
 use nulls::Null;
 use proofmark_reports::exit;
 use proofmark_reports::model::{Level, Outcome, Status, TargetReport};
@@ -134,60 +134,39 @@ pub async fn run(item: &Item, loaded: &Loaded, settings: &Settings) -> Result<Li
     }
 }
 
-/// Runs lines that share a server: one plan shows all of them when what breaks is what they break alone, taken together. Where it is
-/// not, those that were not seen whole are run by themselves and the others together; or each half, when that tells nobody apart.
-pub fn run_group<'a>(items: &'a [Item], loaded: &'a Loaded, settings: &'a Settings) -> BoxFuture<'a, Result<Vec<Line>, CommandError>> {
-    Box::pin(async move {
-        if let [item] = items {
-            return Ok(vec![run(item, loaded, settings).await?]);
-        }
-        let unseen = match together(items, loaded, settings).await? {
-            Together::Shown(lines) => return Ok(lines),
-            Together::Hidden(unseen) => unseen,
-        };
-        let parts: Vec<Vec<usize>> = if unseen.is_empty() || unseen.len() == items.len() {
-            let (first, second) = (0..items.len()).partition(|place| *place < items.len() / 2);
-            vec![first, second]
-        } else {
-            let others = (0..items.len()).filter(|place| !unseen.contains(place)).collect();
-            unseen.iter().map(|place| vec![*place]).chain([others]).collect()
-        };
-        let mut lines = BTreeMap::new();
-        for places in parts {
-            let part: Vec<Item> = places.iter().map(|place| items[*place].clone()).collect();
-            lines.extend(places.into_iter().zip(run_group(&part, loaded, settings).await?));
-        }
-        Ok(lines.into_values().collect())
-    })
+/// What one plan came to for lines that share a server, by their places.
+pub struct Tried {
+    pub shown: Vec<(usize, Line)>,
+    /// To be tried in other company, or alone.
+    pub unshown: Vec<usize>,
 }
 
-/// What one plan came to for all of a group.
-enum Together {
-    /// Nothing is wrong with any line.
-    Shown(Vec<Line>),
-    /// Something is; the places of those that were not applied or did not break all that they should have.
-    Hidden(Vec<usize>),
-}
-
-async fn together(items: &[Item], loaded: &Loaded, settings: &Settings) -> Result<Together, CommandError> {
-    let Some(first) = items.first() else { return Ok(Together::Shown(Vec::new())) };
+/// Runs lines that share a server. One plan shows all of them when what breaks is what they break alone, taken together. Those that were not
+/// applied, or did not break all that they should have, were hidden by the others; when more breaks than should, nobody is shown.
+pub async fn attempt(items: &[Item], loaded: &Loaded, settings: &Settings) -> Result<Tried, CommandError> {
+    if let [item] = items {
+        return Ok(Tried { shown: vec![(0, run(item, loaded, settings).await?)], unshown: Vec::new() });
+    }
+    let mut tried = Tried { shown: Vec::new(), unshown: Vec::new() };
+    let Some(first) = items.first() else { return Ok(tried) };
     let started = Instant::now();
     let defects: Vec<&'static str> = items.iter().filter_map(Item::defect).collect();
-    let shown = against(&first.contract, &defects, &[], loaded, settings).await?;
-    let mut whole = line(first, &shown.report, 0);
-    let expected: BTreeSet<String> = items.iter().flat_map(Item::breaks).collect();
-    compare(&mut whole, &expected, &shown.report);
-    let applied = |item: &Item| item.defect().map_or(0, |name| shown.applied(name));
-    if !whole.problems.is_empty() || items.iter().any(|item| applied(item) == 0) {
-        let unseen = |item: &Item| applied(item) == 0 || item.breaks().any(|id| !whole.broken.contains(&id));
-        return Ok(Together::Hidden((0..items.len()).filter(|place| unseen(&items[*place])).collect()));
-    }
+    let server = against(&first.contract, &defects, &[], loaded, settings).await?;
+    let mut whole = line(first, &server.report, 0);
+    let expected: BTreeSet<String> = items.iter().flat_map(Item::breaks).filter(|id| whole.broken.contains(id)).collect();
+    compare(&mut whole, &expected, &server.report);
     let duration = started.elapsed();
-    let lines = items.iter().map(|item| {
+    for (place, item) in items.iter().enumerate() {
+        let applied = item.defect().map_or(0, |name| server.applied(name));
+        if !whole.problems.is_empty() || applied == 0 || item.breaks().any(|id| !expected.contains(&id)) {
+            tried.unshown.push(place);
+            continue;
+        }
         let beside = defects.iter().copied().filter(|name| item.defect() != Some(name)).collect();
-        Line { item: item.clone(), broken: item.breaks().collect(), applied: applied(item), duration, beside, ..whole.clone() }
-    });
-    Ok(Together::Shown(lines.collect()))
+        let line = Line { item: item.clone(), broken: item.breaks().collect(), applied, duration, beside, ..whole.clone() };
+        tried.shown.push((place, line));
+    }
+    Ok(tried)
 }
 
 async fn once(item: &Item, loaded: &Loaded, settings: &Settings) -> Result<Line, CommandError> {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::commands::options::TargetArgs;
+use std::sync::Arc;
 
 const CONTRACT: &str = "agentsessions";
 
@@ -15,7 +16,8 @@ fn defect(name: &str) -> Item {
 }
 
 async fn lines(group: &[Item]) -> Vec<Line> {
-    run_group(group, &loaded(), &settings(1)).await.unwrap()
+    let together = vec![(0..group.len()).collect()];
+    whole::run(group, together, 2, &Arc::new(loaded()), &settings(1), |_| Ok(())).await.unwrap().lines
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

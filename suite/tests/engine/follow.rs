@@ -138,3 +138,17 @@ async fn an_await_reads_until_it_comes_true_and_blocks_when_it_does_not() {
     let reason = scenario.reason.as_deref().unwrap();
     assert!(reason.contains("did not come true within 300ms") && reason.contains("\"ripe\":false"), "{reason}");
 }
+
+/// Two seconds for each of them would make the run of a target that ends no stream long, and tell nothing that the first do not tell.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_target_that_ends_no_stream_is_not_waited_for_again_and_again() {
+    let server = serve(|_, _| Answer::Open(format!("{STREAM}{}", frames(&events())))).await;
+    let read = "[{ follow: \"1\", expect: [{ rule: R-OWN-1, status: 200 }] }]";
+    let steps = format!("[{{ together: [{read}, {read}, {read}] }}]");
+    let scenario = format!("  - id: followed\n    title: Runs are followed\n    rounds: 3\n    steps: {steps}\n");
+    let report = run(&scenario, &server, &settings()).await;
+    assert_all_passed(&report);
+    assert_eq!(reads(&server).len(), 9);
+    let took = case(&report, "followed").duration_ms;
+    assert!((2000..6000).contains(&took), "{took} ms: three rounds of two seconds each");
+}

@@ -37,6 +37,8 @@ pub(crate) enum Answer {
     Bytes(Vec<u8>),
     /// These bytes, then the piece over and over, for ever.
     Endless(String, String),
+    /// These bytes, and then nothing: the connection stays open.
+    Open(String),
     /// The end of the connection, and nothing before it.
     Close,
     Silence,
@@ -159,6 +161,10 @@ async fn serve(mut stream: TcpStream, log: &Mutex<Vec<Seen>>, gauge: &Gauge, han
                 stream.write_all(piece.as_bytes()).await?;
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
+        }
+        Answer::Open(bytes) => {
+            stream.write_all(bytes.as_bytes()).await?;
+            std::future::pending().await
         }
         Answer::Close => {}
         Answer::Silence => std::future::pending().await,

@@ -21,6 +21,10 @@ use tokio::time::Instant;
 const QUIET: Duration = Duration::from_millis(700);
 /// So long a stream may stay open once its execution is known to have ended, before the kit hangs up.
 const GRACE: Duration = Duration::from_secs(2);
+/// A target that left so many streams open for so long after their terminal event is known to do so, and blamed; the others are only kept
+/// open this long, which is held against nobody.
+const LEFT_OPEN: usize = 3;
+const SHORT_GRACE: Duration = Duration::from_millis(250);
 /// How often a cut stream is resumed.
 const RESUMPTIONS: usize = 5;
 
@@ -215,8 +219,12 @@ impl Reading<'_> {
             if progress.terminal && ended_at.is_none() {
                 ended_at = Some(now);
             }
-            let deadline = ended_at.map_or(last_event + bound, |at| at + GRACE).min(latest);
+            let grace = if progress.terminal && self.session.left_open() >= LEFT_OPEN { SHORT_GRACE } else { GRACE };
+            let deadline = ended_at.map_or(last_event + bound, |at| at + grace).min(latest);
             if now >= deadline {
+                if progress.terminal {
+                    self.session.leaves_open();
+                }
                 break StreamEnd::TimedOut(now - started);
             }
             let wake = if ended_at.is_none() { (last_event.max(last_look) + QUIET).min(deadline) } else { deadline };
