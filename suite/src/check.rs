@@ -6,7 +6,7 @@ use crate::fixtures::Fixtures;
 use crate::judge::fold::{Seen, fold};
 use crate::judge::shapes;
 use crate::judge::transcript::Transcripts;
-use crate::plan::{Case, Filter, Known, missing_stimuli, plan};
+use crate::plan::{Case, Filter, Known, inapplicable, missing_stimuli, plan};
 use crate::profile::Profile;
 use crate::recorder::Recorder;
 use crate::runner::run::{self, Progress, Ran};
@@ -70,6 +70,8 @@ pub async fn check(
 pub struct Ready {
     pub session: Arc<Session>,
     pub cases: Vec<Case>,
+    /// Rules that speak of nothing the target has, with the reason.
+    inapplicable: BTreeMap<String, String>,
     report: TargetReport,
     /// No filter left anything out.
     whole: bool,
@@ -100,20 +102,50 @@ pub async fn prepare(
     let profile = target.profile.clone().unwrap_or_default();
     let known = contracts::discover(&session, &profile, &described).await;
     let cases = plan(&session.catalogue, filters, &known);
+    let inapplicable = inapplicable(&session.catalogue, &known);
     let session = equipped(session, &known, &profile);
-    Ok(Ok(Ready { session, cases, report, whole: filters.is_empty() }))
+    Ok(Ok(Ready { session, cases, inapplicable, report, whole: filters.is_empty() }))
 }
 
 impl Ready {
     /// Judges all that was sent.
     pub fn judge(&self, cases: &[Case], ran: &Ran, show_wire: bool) -> Checked {
-        judge(self.report.clone(), &self.session, &self.session.recorder.exchanges(), cases, ran, show_wire, self.whole)
+        let exchanges = self.session.recorder.exchanges();
+        let mut checked = self.judge_exchanges(&exchanges, cases, ran, show_wire);
+        if self.whole {
+            checked.report.missing_stimuli = missing_stimuli(&self.session.catalogue, cases);
+        }
+        checked
     }
 
     /// Judges one case by what was sent for it, shapes and monitors included.
     pub fn judge_case(&self, case: &Case, ran: &Ran) -> Checked {
         let exchanges: Vec<_> = self.session.recorder.exchanges().into_iter().filter(|exchange| exchange.case == case.path).collect();
-        judge(self.report.clone(), &self.session, &exchanges, std::slice::from_ref(case), ran, false, false)
+        self.judge_exchanges(&exchanges, std::slice::from_ref(case), ran, false)
+    }
+
+    fn judge_exchanges(&self, exchanges: &[Arc<Exchange>], cases: &[Case], ran: &Ran, show_wire: bool) -> Checked {
+        let (catalogue, headers) = (&self.session.catalogue, &self.session.settings.headers);
+        let secrets = contracts::secrets(exchanges, headers);
+        let transcripts = Transcripts::new(exchanges, headers.iter().map(|(name, _)| name.as_str()));
+        let folded = fold(&Seen {
+            catalogue,
+            cases,
+            inapplicable: &self.inapplicable,
+            results: &ran.results,
+            shapes: &shapes::judge(catalogue, exchanges),
+            monitors: &contracts::observe(catalogue, exchanges, &secrets),
+            transcripts: &transcripts,
+            show_wire,
+        });
+        let report = TargetReport {
+            features: summary::features(&folded.requirements),
+            requirements: folded.requirements,
+            scenarios: folded.scenarios,
+            aborted: ran.aborted.clone(),
+            ..self.report.clone()
+        };
+        Checked { report, secrets }
     }
 }
 
@@ -184,35 +216,4 @@ fn equipped(session: Arc<Session>, known: &Known, profile: &Profile) -> Arc<Sess
         }
         Err(session) => session,
     }
-}
-
-fn judge(
-    mut report: TargetReport,
-    session: &Session,
-    exchanges: &[Arc<Exchange>],
-    cases: &[Case],
-    ran: &Ran,
-    show_wire: bool,
-    whole: bool,
-) -> Checked {
-    let secrets = contracts::secrets(exchanges, &session.settings.headers);
-    let shapes = shapes::judge(&session.catalogue, exchanges);
-    let monitors = contracts::observe(&session.catalogue, exchanges, &secrets);
-    let transcripts = Transcripts::new(exchanges, session.settings.headers.iter().map(|(name, _)| name.as_str()));
-    let seen = Seen {
-        catalogue: &session.catalogue,
-        cases,
-        results: &ran.results,
-        shapes: &shapes,
-        monitors: &monitors,
-        transcripts: &transcripts,
-        show_wire,
-    };
-    let folded = fold(&seen);
-    report.features = summary::features(&folded.requirements);
-    report.requirements = folded.requirements;
-    report.scenarios = folded.scenarios;
-    report.missing_stimuli = if whole { missing_stimuli(&session.catalogue, cases) } else { Vec::new() };
-    report.aborted.clone_from(&ran.aborted);
-    Checked { report, secrets }
 }

@@ -55,6 +55,15 @@ impl Known {
     }
 }
 
+/// The rules that speak of nothing the target has, with the reason.
+pub fn inapplicable(catalogue: &Catalogue, known: &Known) -> BTreeMap<String, String> {
+    let lacked = catalogue
+        .requirements
+        .iter()
+        .filter(|rule| !rule.capabilities.is_empty() && rule.capabilities.iter().all(|capability| known.nobody_supports(capability)));
+    lacked.map(|rule| (rule.id.clone(), format!("no provider declares support for {}", rule.capabilities.join(" or ")))).collect()
+}
+
 /// All cases of the contract that `filters` select, in the order of the fixtures.
 pub fn plan(catalogue: &Catalogue, filters: &[Filter], known: &Known) -> Vec<Case> {
     let mut cases = Vec::new();
@@ -271,6 +280,24 @@ mod tests {
         for filter in ["harness", "model-runtime/**", "**/other-output", "HR-IDEM-11", "*/idempotency/*/reverse", "idempotency"] {
             assert!(!selects(filter), "{filter}");
         }
+    }
+
+    #[test]
+    fn rules_of_what_no_provider_has_do_not_apply() {
+        let loaded = crate::commands::options::TargetArgs::default().load().unwrap();
+        let catalogue = &loaded.catalogues["harness-runtime"];
+        let lacked = |providers: &[&[(&str, &str)]]| {
+            let owned = |levels: &[(&str, &str)]| levels.iter().map(|(name, level)| ((*name).to_owned(), (*level).to_owned())).collect();
+            let manifests = providers.iter().enumerate().map(|(number, levels)| (number.to_string(), owned(levels))).collect();
+            inapplicable(catalogue, &Known { manifests, ..Known::default() })
+        };
+        let of = |rules: &BTreeMap<String, String>| ["HR-ACTION-16", "HR-ART-8", "HR-EXEC-2"].map(|id| rules.contains_key(id));
+        let none = lacked(&[&[("action.approval", "unsupported"), ("artifact.list", "unsupported")], &[]]);
+        assert_eq!(of(&none), [true, true, false]);
+        assert_eq!(none["HR-ACTION-16"], "no provider declares support for action.approval or action.input");
+        assert_eq!(of(&lacked(&[&[("artifact.list", "unsupported")], &[("action.input", "degraded")]])), [false, true, false]);
+        // Of a target that says nothing of its providers nothing is known.
+        assert!(lacked(&[]).is_empty());
     }
 
     #[test]

@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub struct Seen<'a> {
     pub catalogue: &'a Catalogue,
     pub cases: &'a [Case],
+    /// Rules that speak of nothing the target has, with the reason.
+    pub inapplicable: &'a BTreeMap<String, String>,
     pub results: &'a BTreeMap<Arc<str>, CaseResult>,
     /// Findings of shapes, by case (or sweep, or discovery).
     pub shapes: &'a BTreeMap<Arc<str>, Vec<Evaluation>>,
@@ -44,6 +46,11 @@ pub fn fold(seen: &Seen) -> Folded {
     for (case, evaluations) in seen.shapes {
         for evaluation in evaluations {
             count(seen, case, evaluation, &mut evidence);
+        }
+    }
+    for text in &seen.catalogue.requirements {
+        if let Some(reason) = seen.inapplicable.get(&text.id) {
+            evidence.entry(&text.id).or_default().silences.push(Silence::NotApplicable(reason.clone()));
         }
     }
     scenarios.extend(monitors(seen, &mut evidence));
@@ -209,8 +216,10 @@ fn monitors<'a>(seen: &Seen<'a>, evidence: &mut BTreeMap<&'a str, Evidence>) -> 
             .collect();
         entry.findings.extend(findings.iter().cloned());
         let exchanges: Vec<u64> = observation.findings.iter().flat_map(|f| f.exchanges.iter().copied()).collect();
+        let lacks = seen.inapplicable.get(&text.id);
         let outcome = match (observation.held, findings.is_empty()) {
             (_, false) => summary::outcome(&findings),
+            (0, true) if lacks.is_some() => Outcome::NotApplicable,
             (0, true) => Outcome::NotExercised,
             _ => Outcome::Passed,
         };
@@ -219,11 +228,12 @@ fn monitors<'a>(seen: &Seen<'a>, evidence: &mut BTreeMap<&'a str, Evidence>) -> 
             title: text.text.clone(),
             outcome,
             reason: match outcome {
+                Outcome::NotApplicable => lacks.cloned(),
                 Outcome::NotExercised => Some("nothing was seen that it could judge".to_owned()),
                 _ => findings.first().map(told),
             },
             duration_ms: 0,
-            exercised: if outcome == Outcome::NotExercised { Vec::new() } else { vec![text.id.clone()] },
+            exercised: if observation.held == 0 && findings.is_empty() { Vec::new() } else { vec![text.id.clone()] },
             findings,
             notes: Vec::new(),
             transcript: seen.transcripts.of_exchanges(&exchanges),
@@ -249,5 +259,42 @@ fn requirement(text: &RequirementText, evidence: Option<Evidence>) -> Requiremen
         held: evidence.held,
         findings: evidence.findings,
         readings: evidence.readings,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::options::TargetArgs;
+    use proofmark_reports::model::Status;
+
+    #[test]
+    fn a_rule_of_what_the_target_lacks_does_not_apply_unless_it_was_seen_all_the_same() {
+        let loaded = TargetArgs::default().load().unwrap();
+        let rules = ["HR-ACTION-16", "HR-ART-8"];
+        let monitors: BTreeMap<String, Observation> = rules.iter().map(|id| ((*id).to_owned(), Observation::default())).collect();
+        let folded = |lacked: &[&str], monitors: &BTreeMap<String, Observation>| {
+            let folded = fold(&Seen {
+                catalogue: &loaded.catalogues["harness-runtime"],
+                cases: &[],
+                inapplicable: &lacked.iter().map(|id| ((*id).to_owned(), "it has none".to_owned())).collect(),
+                results: &BTreeMap::new(),
+                shapes: &BTreeMap::new(),
+                monitors,
+                transcripts: &Transcripts::new(&[], std::iter::empty()),
+                show_wire: false,
+            });
+            rules.map(|id| {
+                let rule = folded.requirements.iter().find(|rule| rule.id == id).unwrap();
+                let case = folded.scenarios.iter().find(|case| case.path.ends_with(id)).unwrap();
+                (rule.status, rule.reason.clone().unwrap_or_default(), case.outcome)
+            })
+        };
+        let [lacked, other] = folded(&rules[..1], &monitors);
+        assert_eq!(lacked, (Status::NotApplicable, "it has none".to_owned(), Outcome::NotApplicable));
+        assert_eq!((other.0, other.2), (Status::NotExercised, Outcome::NotExercised));
+        let mut seen = monitors.clone();
+        seen.get_mut(rules[0]).unwrap().held = 1;
+        assert_eq!(folded(&rules, &seen)[0], (Status::Held, String::new(), Outcome::Passed));
     }
 }

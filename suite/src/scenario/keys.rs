@@ -56,7 +56,8 @@ pub const COUNT: &[&str] = &["of", "is"];
 pub const PREAMBLES_FILE: &[&str] = &["contract", "preambles"];
 
 pub const REQUIREMENTS_FILE: &[&str] = &["contract", "about", "requirements"];
-pub const REQUIREMENT: &[&str] = &["id", "area", "level", "source", "text", "readings", "monitor", "unobservable", "no-defect"];
+pub const REQUIREMENT: &[&str] =
+    &["id", "area", "level", "source", "text", "readings", "capabilities", "monitor", "unobservable", "no-defect"];
 pub const SOURCE: &[&str] = &["document", "section", "normative-text"];
 
 pub const STIMULI_FILE: &[&str] = &["contract", "request", "stimuli", "facts"];

@@ -17,6 +17,8 @@ pub struct RequirementText {
     pub text: String,
     /// Disputed rules: reading and what it says.
     pub readings: BTreeMap<String, String>,
+    /// What it speaks of: where the target declares that it lacks all of these, the rule does not apply.
+    pub capabilities: Vec<String>,
     /// The run-wide monitor that checks it.
     pub monitor: Option<String>,
     /// Why nobody can see it from outside.
@@ -72,6 +74,7 @@ fn requirement(node: &Node, file: &Arc<str>) -> Result<RequirementText> {
         },
         text: fields.string("text")?,
         readings,
+        capabilities: fields.strings("capabilities")?,
         monitor: fields.optional_string("monitor")?,
         unobservable,
         no_defect: fields.optional_string("no-defect")?,

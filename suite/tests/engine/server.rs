@@ -164,7 +164,7 @@ async fn serve(mut stream: TcpStream, log: &Mutex<Vec<Seen>>, gauge: &Gauge, han
         }
         Answer::Open(bytes) => {
             stream.write_all(bytes.as_bytes()).await?;
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
         Answer::Close => {}
         Answer::Silence => std::future::pending().await,

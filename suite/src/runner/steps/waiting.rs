@@ -57,10 +57,9 @@ pub async fn run(round: &mut Round<'_>, step: &Step, what: &Call, until: &Expect
 
 /// Whether what was read of an execution, its record or its events, will not change any more.
 fn is_over(executions: &Executions, operation: &str, result: &Value) -> bool {
-    let last = || result["events"].as_array().and_then(|events| events.last());
-    match operation {
-        read if *read == executions.read => executions.is_terminal(&result["body"]),
-        list if executions.list.as_deref() == Some(list) => last().is_some_and(|last| fits(&executions.terminal_event, Some(last))),
-        _ => false,
+    if *operation == executions.read {
+        return executions.is_terminal(&result["body"]);
     }
+    let newest = result["events"].as_array().and_then(|events| events.last());
+    executions.list.as_deref() == Some(operation) && newest.is_some_and(|newest| fits(&executions.terminal_event, Some(newest)))
 }
