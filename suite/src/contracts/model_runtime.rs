@@ -13,6 +13,7 @@ pub const CONTRACT: &str = "model-runtime";
 
 const MODALITIES: &[&str] = &["text", "json", "image", "audio", "video", "file"];
 const CAPABILITIES: &[&str] = &["stream", "tools", "structured_output", "async", "cancel"];
+const FALLBACK: &str = "fallback";
 /// Abilities that are tried for a run that completes.
 const TRIED: usize = 6;
 
@@ -63,14 +64,18 @@ fn models(listed: &Value) -> Vec<Model> {
     models
 }
 
-/// What each provider supports with any of its models, in the words that the plan knows.
+/// What each provider supports with any of its models, in the words that the plan knows. `FALLBACK` is no capability of a manifest, but takes
+/// a second model for some ability.
 fn levels(models: &[Model]) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut levels: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for model in models {
         let of = levels.entry(model.provider.clone()).or_default();
-        for name in CAPABILITIES {
-            let level = if model.capabilities.contains(*name) { "native" } else { "unsupported" };
-            let known = of.entry((*name).to_owned()).or_insert_with(|| level.to_owned());
+        let same = |other: &Model| other.provider == model.provider && other.name == model.name;
+        let falls_back = models.iter().any(|other| !same(other) && !other.abilities.is_disjoint(&model.abilities));
+        let declared = CAPABILITIES.iter().map(|name| (*name, model.capabilities.contains(*name)));
+        for (name, supported) in declared.chain([(FALLBACK, falls_back)]) {
+            let level = if supported { "native" } else { "unsupported" };
+            let known = of.entry(name.to_owned()).or_insert_with(|| level.to_owned());
             if level == "native" {
                 level.clone_into(known);
             }
@@ -358,6 +363,17 @@ mod tests {
         let both = json!([{ "provider": "a", "model": "m" }, { "provider": "b", "model": "n" }]);
         assert_eq!(facts["candidates"], json!({ "completes": both }));
         assert!(!facts.contains_key("lone-provider"), "{facts:?}");
+    }
+
+    #[test]
+    fn a_fallback_takes_two_models_for_one_ability() {
+        let levels = |listed: &Value| levels(&models(listed)).into_values().map(|of| of[FALLBACK].clone()).collect::<Vec<_>>();
+        let model = |name: &str, ability: &str| json!({ "model": name, "abilities": [ability] });
+        let listed = |first: Value, second: Value| json!({ "data": [{ "provider": "a", "models": [first] }, { "provider": "b", "models": [second] }] });
+        assert_eq!(levels(&listed(model("m", "write"), model("m", "write"))), ["native", "native"]);
+        assert_eq!(levels(&listed(model("m", "write"), model("n", "draw"))), ["unsupported", "unsupported"]);
+        let alone = json!({ "data": [{ "provider": "a", "models": [model("m", "write"), model("m", "write")] }] });
+        assert_eq!(levels(&alone), ["unsupported"]);
     }
 
     #[test]
