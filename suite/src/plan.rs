@@ -138,11 +138,25 @@ fn decide(scenario: &Scenario, catalogue: &Catalogue, known: &Known) -> Decision
     }
     match missing {
         None => Decision::Run,
+        Some(_) if let Some(reason) = undeclared(scenario, catalogue, known) => Decision::NotApplicable(reason),
         Some(need) => {
             let what = if catalogue.stimuli.facts.contains_key(need) { "fact" } else { "stimulus" };
             Decision::NotExercised { missing: need.clone(), reason: format!("no {what} `{need}` is known for this target") }
         }
     }
+}
+
+/// What a scenario needs and the descriptions of the target, which were read, have not: a level that no capability has, a second provider.
+fn undeclared(scenario: &Scenario, catalogue: &Catalogue, known: &Known) -> Option<String> {
+    // Most facts start from what `completes`.
+    if known.manifests.is_empty() || !known.stimuli.contains_key("completes") {
+        return None;
+    }
+    let mut missing =
+        scenario.needs.iter().filter(|need| !known.stimuli.contains_key(*need) && !known.facts.contains_key(*need)).peekable();
+    let first = catalogue.stimuli.facts.get(*missing.peek()?)?;
+    let discovered = |need: &String| catalogue.stimuli.facts.get(need).is_some_and(|fact| fact.discovered);
+    missing.all(discovered).then(|| format!("the target declares nothing like this: {}", first.about))
 }
 
 /// Why a stimulus of the profile cannot do what it is for: a slip of the profile is held against no target.
@@ -279,6 +293,26 @@ mod tests {
         }
         for filter in ["harness", "model-runtime/**", "**/other-output", "HR-IDEM-11", "*/idempotency/*/reverse", "idempotency"] {
             assert!(!selects(filter), "{filter}");
+        }
+    }
+
+    #[test]
+    fn what_the_descriptions_do_not_have_does_not_apply() {
+        let loaded = crate::commands::options::TargetArgs::default().load().unwrap();
+        let catalogue = &loaded.catalogues["harness-runtime"];
+        let completes = BTreeMap::from([("completes".to_owned(), serde_json::json!({ "providerId": "a", "input": "" }))]);
+        let manifests = BTreeMap::from([("a".to_owned(), BTreeMap::new())]);
+        let of = |needs: &[&str], known: &Known| {
+            let case = plan(catalogue, &[], known).into_iter().find(|case| case.scenario.needs == needs);
+            case.unwrap_or_else(|| panic!("nothing needs {needs:?}")).decision
+        };
+        let known = Known { stimuli: completes.clone(), manifests, ..Known::default() };
+        let reason = "the target declares nothing like this: { provider, capability } with level degraded.";
+        assert_eq!(of(&["degraded"], &known), Decision::NotApplicable(reason.to_owned()));
+        // A stimulus can be given; and of a target that describes nothing, or completes nothing, it is not known what it lacks.
+        assert!(matches!(of(&["fails"], &known), Decision::NotExercised { .. }));
+        for known in [Known { manifests: BTreeMap::new(), ..known.clone() }, Known { stimuli: BTreeMap::new(), ..known.clone() }] {
+            assert!(matches!(of(&["degraded"], &known), Decision::NotExercised { .. }));
         }
     }
 
