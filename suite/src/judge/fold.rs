@@ -50,7 +50,7 @@ pub fn fold(seen: &Seen) -> Folded {
     }
     for text in &seen.catalogue.requirements {
         if let Some(reason) = seen.inapplicable.get(&text.id) {
-            evidence.entry(&text.id).or_default().silences.push(Silence::NotApplicable(reason.clone()));
+            evidence.entry(&text.id).or_default().silences = vec![Silence::NotApplicable(reason.clone())];
         }
     }
     scenarios.extend(monitors(seen, &mut evidence));
@@ -272,6 +272,15 @@ mod tests {
     fn a_rule_of_what_the_target_lacks_does_not_apply_unless_it_was_seen_all_the_same() {
         let loaded = TargetArgs::default().load().unwrap();
         let rules = ["HR-ACTION-16", "HR-ART-8"];
+        // That it went another way is no news where there is no other.
+        let unseen = |rule: &&str| Evaluation {
+            rule: (*rule).to_owned(),
+            at: None,
+            verdict: Verdict::Unseen("it went another way".to_owned()),
+            exchanges: Vec::new(),
+            given: false,
+        };
+        let shapes = BTreeMap::from([(Arc::from("a case"), rules.iter().map(unseen).collect())]);
         let monitors: BTreeMap<String, Observation> = rules.iter().map(|id| ((*id).to_owned(), Observation::default())).collect();
         let folded = |lacked: &[&str], monitors: &BTreeMap<String, Observation>| {
             let folded = fold(&Seen {
@@ -279,7 +288,7 @@ mod tests {
                 cases: &[],
                 inapplicable: &lacked.iter().map(|id| ((*id).to_owned(), "it has none".to_owned())).collect(),
                 results: &BTreeMap::new(),
-                shapes: &BTreeMap::new(),
+                shapes: &shapes,
                 monitors,
                 transcripts: &Transcripts::new(&[], std::iter::empty()),
                 show_wire: false,
