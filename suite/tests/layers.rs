@@ -136,6 +136,19 @@ fn the_suite_speaks_through_descriptors_and_not_through_generated_messages() {
     }
 }
 
+/// What differs between contracts stands in fixtures, in `contracts/` and in the dialect of the monitors.
+#[test]
+fn the_engine_names_no_http_contract() {
+    for module in ["drivers", "judge", "runner", "scenario"] {
+        for (file, text) in sources(&root().join("suite/src").join(module)) {
+            let code = code(text.split("#[cfg(test)]").next().unwrap_or_default());
+            for contract in ["harness-runtime", "harness_runtime", "model-runtime", "model_runtime"] {
+                assert!(!code.contains(contract), "{module}/{file} names {contract}");
+            }
+        }
+    }
+}
+
 /// Nothing below `main` prints or exits: results are values.
 #[test]
 fn only_main_prints_and_exits() {
