@@ -37,6 +37,17 @@ pub(super) struct Dialect {
     pub(super) statuses: &'static [u16],
     /// The member that holds code and message; the body itself when empty.
     pub(super) error: &'static str,
+    /// How an execution is given a deadline, where it can be.
+    pub(super) deadline: Option<Deadline>,
+}
+
+/// The words of deadlines.
+#[derive(Debug)]
+pub(super) struct Deadline {
+    /// The member of a start request, in milliseconds.
+    pub(super) member: &'static str,
+    /// The code of the error of an execution that ended for it.
+    pub(super) code: &'static str,
 }
 
 pub(super) const HARNESS: Dialect = Dialect {
@@ -86,6 +97,7 @@ pub(super) const HARNESS: Dialect = Dialect {
     creation: "createConversation",
     statuses: &[400, 404, 409, 422],
     error: "",
+    deadline: None,
 };
 
 pub(super) const MODEL: Dialect = Dialect {
@@ -111,6 +123,7 @@ pub(super) const MODEL: Dialect = Dialect {
     creation: "startExecution",
     statuses: &[400, 404],
     error: "error",
+    deadline: Some(Deadline { member: "deadline_ms", code: "deadline_exceeded" }),
 };
 
 /// The words of `contract`; those of harness-runtime where the contract has no executions.

@@ -16,6 +16,7 @@
 //! | an execution that changes after it was terminal | `terminal-final` |
 //! | an execution that lives on or succeeds after it was cancelling | `cancelling-holds` |
 //! | another startedAt than before, or none once it was cancelled | `started-once` |
+//! | an end for a deadline before that was due | `deadline-due` |
 //! | a final text / a final output of run.completed that is not the one of the execution | `final-text` / `final-output` |
 //! | a nextCursor that is not the last number of its list | `next-cursor` |
 //! | state and terminal event of different outcome, or a live state after the terminal event | `state-matches-event` |
@@ -30,6 +31,7 @@ mod append_only;
 mod artifacts_match;
 mod cancelling_holds;
 mod cursor;
+mod deadline_due;
 mod dialect;
 mod envelope_owner;
 mod final_output;
@@ -101,6 +103,7 @@ pub fn monitors() -> &'static [(&'static str, Check)] {
         ("terminal-final", terminal_final::check),
         ("cancelling-holds", cancelling_holds::check),
         ("started-once", started_once::check),
+        ("deadline-due", deadline_due::check),
         ("final-text", final_output::text),
         ("final-output", final_output::output),
         ("next-cursor", next_cursor::check),

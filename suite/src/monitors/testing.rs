@@ -87,6 +87,16 @@ impl Ask {
         self
     }
 
+    pub(super) fn operation(mut self, name: &str) -> Self {
+        self.exchange.operation = Some(name.into());
+        self
+    }
+
+    pub(super) fn sending(mut self, body: &Value) -> Self {
+        self.exchange.request.body = Some(body.to_string().into());
+        self
+    }
+
     pub(super) fn method(mut self, method: &str) -> Self {
         self.exchange.request.method = method.into();
         self
@@ -281,6 +291,14 @@ pub(super) fn model(statuses: &str) -> Vec<Value> {
     };
     // Gaps are legal in this contract.
     statuses.split_whitespace().zip((1..).map(|n| 2 * n - 1)).map(event).collect()
+}
+
+/// What one monitor says of a run of model-runtime.
+pub(super) fn model_judge(name: &str, run: impl IntoIterator<Item = Ask>) -> Observation {
+    let exchanges = finished(run);
+    let problems = BTreeMap::new();
+    let (_, check) = monitors().iter().find(|(known, _)| *known == name).unwrap();
+    check(&World::new("model-runtime", &exchanges, &[], &problems))
 }
 
 /// The monitors that accuse a finished stream of model-runtime.

@@ -128,6 +128,14 @@ pub(super) static DEFECTS: &[Entry] = &[
             });
         },
     ),
+    rule("deadline-with-a-margin", "A deadline strikes a little early, so that the answer is in time.", &["MR-DEAD-12"], |b, a| {
+        wrap(&mut b.rules.cancellation.time_allowed, a, |reference, applied| {
+            Arc::new(move |deadline| {
+                let right = reference(deadline);
+                applied.instead_of(&right, right.map(|time| time - time / 4))
+            })
+        });
+    }),
     rule("waiting-is-free", "The time of a deadline begins when a provider takes the run.", &["MR-DEAD-10"], |b, a| {
         wrap(&mut b.decisions.submit, a, |reference, applied| {
             Arc::new(move |situation, submission| {
