@@ -40,22 +40,23 @@ pub(super) fn check(world: &World<'_>) -> Observation {
     seen
 }
 
-/// The requests that started executions, by id.
+/// The first requests that were answered with each execution, by id.
 fn started<'a>(world: &World<'a>) -> BTreeMap<String, &'a Exchange> {
-    let mut started = BTreeMap::new();
-    for exchange in world.exchanges {
-        let id = (exchange.operation.as_deref() == Some(world.dialect.start))
-            .then(|| exchange.http().and_then(HttpReply::json)?[world.dialect.id].as_str().map(str::to_owned))
-            .flatten();
-        if let Some(id) = id {
-            started.entry(id).or_insert(exchange.as_ref());
+    let mut started: BTreeMap<String, &'a Exchange> = BTreeMap::new();
+    let mut answered = |id: String, exchange: &'a Exchange| {
+        let first = started.entry(id).or_insert(exchange);
+        if exchange.began < first.began {
+            *first = exchange;
+        }
+    };
+    for exchange in world.exchanges.iter().filter(|exchange| exchange.operation.as_deref() == Some(world.dialect.start)) {
+        if let Some(id) = exchange.http().and_then(HttpReply::json).as_ref().and_then(|body| body[world.dialect.id].as_str()) {
+            answered(id.to_owned(), exchange);
         }
     }
     for (id, execution) in &world.history.executions {
-        let submitted = execution.readings.iter().find(|reading| reading.exchange.operation.as_deref() == world.dialect.submit);
-        if let Some(reading) = submitted.filter(|_| world.dialect.submit.is_some()) {
-            started.entry(id.clone()).or_insert(reading.exchange);
-        }
+        let submits = |exchange: &Exchange| world.dialect.submit.is_some() && exchange.operation.as_deref() == world.dialect.submit;
+        execution.readings.iter().filter(|reading| submits(reading.exchange)).for_each(|reading| answered(id.clone(), reading.exchange));
     }
     started
 }
@@ -125,6 +126,13 @@ mod tests {
         };
         assert_eq!(judged([submitted(410)]), (1, 0));
         assert_eq!(judged([submitted(200)]), (0, 1));
+    }
+
+    #[test]
+    fn an_execution_that_is_answered_twice_counts_from_the_first_request() {
+        let again = start(&json!({ "deadline_ms": 300 })).during(300, 310);
+        assert_eq!(judged([again.clone(), start(&json!({ "deadline_ms": 300 })), told(410)]), (1, 0));
+        assert_eq!(judged([again, told(410)]), (0, 1));
     }
 
     #[test]
